@@ -1,0 +1,55 @@
+# From a bare checkout with Python 3.11+ and make: `make demo`, `make test`. Nothing else to set up.
+
+PYTHON ?= python3
+VENV   ?= .venv
+JOBS   ?= 2
+
+BIN := $(VENV)/bin
+# The pin in constraints.txt holds for every install.
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
+
+# One BLAS thread for each test worker: more workers than cores only get in each other's way.
+ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
+
+# Extras behind `make test`.
+TEST_EXTRAS := torch,dev
+
+.PHONY: help demo test lint format clean
+.DEFAULT_GOAL := help
+
+help:  ## show this list
+	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/' | expand -t 16
+
+demo: $(VENV)/core  ## rank the columns of a table by what they tell about its target
+	@$(BIN)/python examples/demo.py
+
+test: lint  ## lint, then run every test and every example in the docstrings
+	$(ONE_THREAD) $(BIN)/python -m pytest -n $(JOBS) --dist worksteal
+
+lint: $(VENV)/test  ## style, types, and the direction of imports
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: $(VENV)/test  ## put the code into the form that lint asks for
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+clean:  ## remove the environment and every cache
+	rm -rf $(VENV) build dist .benchmarks .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# Environments. Each stamp records one set of extras and is renewed when the requirements change.
+
+$(VENV)/bin/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "lorenyi needs Python 3.11 or newer: make PYTHON=python3.11 ...")'
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/core: pyproject.toml constraints.txt | $(VENV)/bin/python
+	$(PIP) -e .
+	@touch $@
+
+$(VENV)/test: pyproject.toml constraints.txt Makefile | $(VENV)/bin/python
+	$(PIP) -e ".[$(TEST_EXTRAS)]"
+	@touch $@ $(VENV)/core
