@@ -1,0 +1,89 @@
+"""Information measured directly from data: entropies read off the eigenvalues of a kernel matrix.
+
+>>> import lorenyi as lr
+>>> lr.mutual_information([0, 0, 1, 1], ["no", "no", "yes", "yes"])
+1.0 bits (x: Delta(), y: Delta())
+"""
+
+from lorenyi import theory
+from lorenyi.entropy import Bits, Renyi, information_potential, renyi_entropy
+from lorenyi.gram import Gram, gram, joint
+from lorenyi.kernels import (
+    Cosine,
+    Delta,
+    Function,
+    Gaussian,
+    Kernel,
+    Laplacian,
+    Linear,
+    Median,
+    Polynomial,
+    Precomputed,
+    Scott,
+    Silverman,
+)
+from lorenyi.measures import (
+    conditional_entropy,
+    conditional_mutual_information,
+    dual_total_correlation,
+    entropy,
+    interaction_information,
+    joint_entropy,
+    mutual_information,
+    normalized_mutual_information,
+    total_correlation,
+    vendi_score,
+)
+from lorenyi.spectra import (
+    Exact,
+    GaussianProjection,
+    HadamardProjection,
+    InputSparsity,
+    Lanczos,
+    Solver,
+    SparseGraph,
+    Spectrum,
+)
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Bits",
+    "Cosine",
+    "Delta",
+    "Exact",
+    "Function",
+    "Gaussian",
+    "GaussianProjection",
+    "Gram",
+    "HadamardProjection",
+    "InputSparsity",
+    "Kernel",
+    "Lanczos",
+    "Laplacian",
+    "Linear",
+    "Median",
+    "Polynomial",
+    "Precomputed",
+    "Renyi",
+    "Scott",
+    "Silverman",
+    "Solver",
+    "SparseGraph",
+    "Spectrum",
+    "conditional_entropy",
+    "conditional_mutual_information",
+    "dual_total_correlation",
+    "entropy",
+    "gram",
+    "information_potential",
+    "interaction_information",
+    "joint",
+    "joint_entropy",
+    "mutual_information",
+    "normalized_mutual_information",
+    "renyi_entropy",
+    "theory",
+    "total_correlation",
+    "vendi_score",
+]

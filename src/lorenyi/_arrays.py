@@ -1,0 +1,237 @@
+"""The only file that knows array libraries: namespaces, conversion, gradients, keyed random draws.
+
+Every formula elsewhere is written against the array API namespace that `namespace` returns, so
+NumPy, PyTorch and any other conforming library share it.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any, TypeAlias, cast
+
+import array_api_compat
+import array_api_compat.numpy as np_api
+import numpy as np
+import scipy.linalg
+import scipy.sparse
+
+Array: TypeAlias = Any
+Namespace: TypeAlias = Any
+
+
+def namespace(*arrays: Array) -> Namespace:
+    """Return the array API namespace shared by the arrays."""
+    return array_api_compat.array_namespace(*arrays)
+
+
+def is_numpy(x: object) -> bool:
+    """Tell whether x is a NumPy array."""
+    return isinstance(x, np.ndarray)
+
+
+def is_torch(x: object) -> bool:
+    """Tell whether x is a PyTorch tensor, without importing torch."""
+    return "torch" in sys.modules and array_api_compat.is_torch_array(x)
+
+
+def is_array(x: object) -> bool:
+    """Tell whether x is an array of a library that speaks the array API."""
+    return array_api_compat.is_array_api_obj(x)
+
+
+def is_sparse(x: object) -> bool:
+    """Tell whether x is a SciPy sparse array or matrix."""
+    return bool(scipy.sparse.issparse(x))
+
+
+def tracks_gradient(x: Array) -> bool:
+    """Tell whether a gradient is asked for with respect to x."""
+    return is_torch(x) and bool(x.requires_grad) and sys.modules["torch"].is_grad_enabled()
+
+
+def detach(x: Array) -> Array:
+    """Return x with its gradient history cut off (the same memory)."""
+    return x.detach() if is_torch(x) else x
+
+
+def to_numpy(x: Array) -> np.ndarray:
+    """Return x as a NumPy array, without its gradient history."""
+    if is_numpy(x):
+        return cast(np.ndarray, x)
+    if is_torch(x):
+        x = x.detach().cpu()
+        if x.dtype == sys.modules["torch"].bfloat16:  # NumPy has none
+            x = x.float()
+        return cast(np.ndarray, x.numpy())
+    return np.asarray(x)
+
+
+def like(x: Array, reference: Array) -> Array:
+    """Return x in the library, on the device and (for floats) in the precision of reference."""
+    xp = namespace(reference)
+    if is_array(x) and namespace(x) is xp:
+        moved = x
+    else:
+        device = None if is_numpy(reference) else array_api_compat.device(reference)
+        source = np.ascontiguousarray(to_numpy(x))
+        if not source.flags.writeable and not is_numpy(reference):
+            source = source.copy()
+        moved = xp.asarray(source, device=device)
+    if xp.isdtype(moved.dtype, "real floating") and xp.isdtype(reference.dtype, "real floating"):
+        moved = xp.astype(moved, reference.dtype, copy=False)
+    return moved
+
+
+def is_floating(x: Array) -> bool:
+    """Tell whether x holds real floating point numbers."""
+    return bool(namespace(x).isdtype(x.dtype, "real floating"))
+
+
+def as_floating(x: Array) -> Array:
+    """Return x in a precision for linear algebra: at least float32, integers as float64."""
+    xp = namespace(x)
+    if not is_floating(x):
+        return xp.astype(x, xp.float64)
+    return x if xp.finfo(x.dtype).bits >= 32 else xp.astype(x, xp.float32)
+
+
+def epsilon(x: Array) -> float:
+    """Return the rounding unit of x's floating type."""
+    return float(namespace(x).finfo(x.dtype).eps)
+
+
+def exp(x: Array) -> Array:
+    """Return e^x, in place for NumPy: x is a temporary of the caller."""
+    return np.exp(x, out=x) if is_numpy(x) else namespace(x).exp(x)
+
+
+def at_most(x: Array, bound: float) -> Array:
+    """Return min(x, bound), in place for NumPy: x is a temporary of the caller."""
+    return np.minimum(x, bound, out=x) if is_numpy(x) else namespace(x).clip(x, max=bound)
+
+
+def take(x: Array, index: np.ndarray) -> Array:
+    """Return the rows of x at an array of integer positions."""
+    if is_numpy(x) or is_sparse(x):
+        return x[index]
+    return namespace(x).take(x, like(index, x), axis=0)
+
+
+def eigvalsh(matrix: Array) -> Array:
+    """Return the eigenvalues of a symmetric matrix, ascending."""
+    if is_numpy(matrix):
+        return scipy.linalg.eigvalsh(matrix, check_finite=False, driver="evd")
+    return namespace(matrix).linalg.eigvalsh(matrix)
+
+
+def eigh(matrix: Array) -> tuple[Array, Array]:
+    """Return the eigenvalues, ascending, and eigenvectors of a symmetric matrix."""
+    if is_numpy(matrix):
+        return cast(
+            tuple[Array, Array], scipy.linalg.eigh(matrix, check_finite=False, driver="evd")
+        )
+    values, vectors = namespace(matrix).linalg.eigh(matrix)
+    return values, vectors
+
+
+def svd(matrix: Array) -> tuple[Array, Array, Array]:
+    """Return the thin singular value decomposition U, values, V' (values descending)."""
+    if is_numpy(matrix):
+        return cast(
+            tuple[Array, Array, Array],
+            scipy.linalg.svd(matrix, full_matrices=False, check_finite=False),
+        )
+    u, s, vh = namespace(matrix).linalg.svd(matrix, full_matrices=False)
+    return u, s, vh
+
+
+def concat(arrays: list[Array], axis: int = 0) -> Array:
+    """Join arrays of one library along an axis."""
+    return arrays[0] if len(arrays) == 1 else namespace(*arrays).concat(arrays, axis=axis)
+
+
+def numpy_namespace() -> Namespace:
+    """Return NumPy's array API namespace."""
+    return np_api
+
+
+# Random draws are functions of (seed, stream, row, column), never of a generator's state: any
+# chunk of rows can be drawn alone, and all libraries see the same numbers.
+
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+
+
+def _mix(z: np.ndarray) -> np.ndarray:
+    """Scramble 64-bit counters (the finaliser of splitmix64)."""
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return cast(np.ndarray, z ^ (z >> np.uint64(31)))
+
+
+def hashed(seed: int, stream: int, rows: np.ndarray | int, columns: int = 1) -> np.ndarray:
+    """Return 64 random bits for each (row, column), as a function of seed and stream alone."""
+    rows = np.arange(rows) if isinstance(rows, int) else rows
+    key = _mix(np.array([seed % 2**64, stream % 2**64], dtype=np.uint64) + _GOLDEN)
+    z = _mix(rows.astype(np.uint64) * _GOLDEN + _mix(key[:1] + (key[1:] << np.uint64(1))))
+    steps = (np.arange(columns, dtype=np.uint64) + np.uint64(1)) * _GOLDEN
+    return _mix(z[:, None] + steps[None, :])
+
+
+def uniform(seed: int, stream: int, rows: np.ndarray | int, columns: int = 1) -> np.ndarray:
+    """Draw uniforms in (0, 1), one for each (row, column)."""
+    bits = hashed(seed, stream, rows, columns) >> np.uint64(11)
+    return cast(np.ndarray, (bits.astype(np.float64) + 0.5) * 2.0**-53)
+
+
+def normal(seed: int, stream: int, rows: np.ndarray | int, columns: int = 1) -> np.ndarray:
+    """Draw standard normals, one for each (row, column), by Box and Muller's transform."""
+    u = uniform(seed, stream, rows, 2 * columns)
+    radius = np.sqrt(-2 * np.log(u[:, :columns]))
+    return cast(np.ndarray, radius * np.cos(2 * np.pi * u[:, columns:]))
+
+
+def signs(seed: int, stream: int, rows: np.ndarray | int, columns: int = 1) -> np.ndarray:
+    """Draw random signs, one for each (row, column)."""
+    bits = hashed(seed, stream, rows, columns) >> np.uint64(63)
+    return cast(np.ndarray, 1.0 - 2.0 * bits.astype(np.float64))
+
+
+def choose(seed: int, stream: int, n: int, size: int) -> np.ndarray:
+    """Draw `size` of n rows without replacement: those with the smallest random bits."""
+    if size >= n:
+        return np.arange(n)
+    bits = hashed(seed, stream, n)[:, 0]
+    return np.sort(np.argpartition(bits, size)[:size])
+
+
+def group_rows(columns: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    """Group equal rows of several aligned 2-D arrays.
+
+    Returns
+    -------
+    first : ndarray
+        Row number of each group's first member, in order of appearance.
+    group : ndarray
+        Group number of each row.
+    """
+    key = np.zeros(len(columns[0]), dtype=np.uint64)
+    words = [word for column in columns for word in _words(column)]
+    for word in words:
+        key = _mix(key * _GOLDEN + word)
+    _, first, group = np.unique(key, return_index=True, return_inverse=True)
+    if any(not np.array_equal(word[first][group], word) for word in words):  # two rows, one key
+        _, first, group = np.unique(
+            np.stack(words, axis=1), axis=0, return_index=True, return_inverse=True
+        )
+    order = np.argsort(first)
+    rank = np.empty_like(order)
+    rank[order] = np.arange(len(order))
+    return first[order], rank[group.reshape(-1)]
+
+
+def _words(column: np.ndarray) -> list[np.ndarray]:
+    """View each column of a 2-D array as 64-bit words that are equal where the values are."""
+    if column.dtype.kind == "f":
+        column = column.astype(np.float64, copy=False) + 0.0  # -0.0 and 0.0 are one value
+        return [np.ascontiguousarray(c).view(np.uint64) for c in column.T]
+    return [c.astype(np.int64).view(np.uint64) for c in column.T]

@@ -1,0 +1,300 @@
+"""Where points come from: reading what a user has, and sources of row blocks.
+
+A `Gram` never holds points itself; it reads them through a `Source`, in blocks of rows. An array
+in memory is the simplest source; a memory-mapped file is another (its rows are shifted and scaled
+as they are read). Whatever can give rows by number can be a third.
+"""
+
+from __future__ import annotations
+
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from lorenyi import _arrays
+from lorenyi._arrays import Array
+
+BLOCK_ROWS = 2**16
+
+
+class Source(ABC):
+    """Rows of points (n x d), read block by block."""
+
+    @property
+    @abstractmethod
+    def shape(self) -> tuple[int, int]:
+        """Number of rows and columns."""
+
+    @abstractmethod
+    def rows(self, block: slice) -> Array:
+        """Return a block of consecutive rows."""
+
+    @abstractmethod
+    def take(self, index: np.ndarray) -> Source:
+        """Return the source of the rows at these positions, in this order."""
+
+    @abstractmethod
+    def affine(self, shift: Array, scale: Array) -> Source:
+        """Return the source of (rows - shift) / scale."""
+
+    def __len__(self) -> int:
+        """Number of rows."""
+        return self.shape[0]
+
+    def map(self, function: Callable[[Array, slice], Any]) -> Iterator[Any]:
+        """Apply `function(rows, block)` to each block of rows, in order."""
+        for block in slices(len(self), BLOCK_ROWS):
+            yield function(self.rows(block), block)
+
+    def sum(self, function: Callable[[Array, slice], Any]) -> Any:
+        """Sum `function(rows, block)` over the blocks, pairwise as a tree."""
+        return tree_sum(list(self.map(function)))
+
+    def all(self) -> Array:
+        """Return all rows at once."""
+        return self.rows(slice(0, len(self)))
+
+
+@dataclass(frozen=True, eq=False)
+class ArraySource(Source):
+    """Rows of an array in memory, or of a memory-mapped file read as needed."""
+
+    array: Array
+    shift: Array | None = None
+    scale: Array | None = None
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of rows and columns."""
+        n, d = self.array.shape
+        return int(n), int(d)
+
+    def rows(self, block: slice) -> Array:
+        """Return a block of consecutive rows."""
+        return self._moved(self.array[block, :])
+
+    def take(self, index: np.ndarray) -> ArraySource:
+        """Return the source of the rows at these positions, in this order."""
+        return ArraySource(self._moved(_arrays.take(self.array, index)))
+
+    def affine(self, shift: Array, scale: Array) -> ArraySource:
+        """Return the source of (rows - shift) / scale: computed once, or when read from a file."""
+        if isinstance(self.array, np.memmap) and self.scale is None:
+            return ArraySource(self.array, shift, scale)
+        return ArraySource((self.all() - shift) / scale)
+
+    def _moved(self, rows: Array) -> Array:
+        if self.scale is None:
+            return np.asarray(rows) if isinstance(rows, np.memmap) else rows
+        return (np.asarray(rows) - self.shift) / self.scale
+
+
+def hstack(sources: Sequence[ArraySource]) -> ArraySource:
+    """Put the columns of aligned sources side by side (in the library that is not NumPy)."""
+    arrays = [source.all() for source in sources]
+    if all(_arrays.is_numpy(a) for a in arrays):
+        return ArraySource(np.concatenate(arrays, axis=1))
+    reference = common(arrays)
+    return ArraySource(_arrays.concat([_arrays.like(a, reference) for a in arrays], axis=1))
+
+
+def common(arrays: Sequence[Array]) -> Array:
+    """Return the array whose library and precision a combination of these takes on."""
+    foreign = [a for a in arrays if not _arrays.is_numpy(a)]
+    return max(foreign or arrays, key=lambda a: _arrays.namespace(a).finfo(a.dtype).bits)
+
+
+def slices(n: int, size: int) -> list[slice]:
+    """Cut 0..n into consecutive slices of at most `size`."""
+    return [slice(start, min(start + size, n)) for start in range(0, n, size)]
+
+
+def tree_sum(terms: list[Any]) -> Any:
+    """Sum pairwise: rounding grows with the depth, and a cluster can do it in parallel."""
+    while len(terms) > 1:
+        pairs = [a + b for a, b in zip(terms[::2], terms[1::2], strict=False)]
+        terms = pairs + terms[len(terms) - len(terms) % 2 :]
+    return terms[0]
+
+
+def free_memory() -> int:
+    """Return the bytes of memory that are free to use on this machine."""
+    try:
+        with open("/proc/meminfo") as lines:
+            fields = dict(line.split(":", 1) for line in lines)
+        return int(fields["MemAvailable"].split()[0]) * 1024
+    except (OSError, KeyError):
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+
+
+def require_memory(needed: int, what: str, remedy: str) -> None:
+    """Refuse, before trying, what does not fit in memory."""
+    free = free_memory()
+    if needed > free:
+        raise MemoryError(
+            f"{what} needs {needed / 2**30:.1f} GiB and {free / 2**30:.1f} GiB are free; {remedy}"
+        )
+
+
+@dataclass(frozen=True)
+class Data:
+    """What a user's variable holds: numbers (n x d), symbols (n x c codes), or both."""
+
+    numbers: Array | None
+    symbols: np.ndarray | None
+    nominal: bool
+    reference: Array
+
+    def codes(self) -> np.ndarray:
+        """Number the distinct rows, so that equal rows have equal codes (n x 1)."""
+        parts = [_arrays.to_numpy(p) for p in (self.numbers, self.symbols) if p is not None]
+        return _arrays.group_rows(parts)[1][:, None].astype(np.int64)
+
+
+def read(x: Any, name: str = "x") -> Data:
+    """Read a variable: an array of any library, a data-frame, one of its columns, or a sequence."""
+    if _is_frame(x):
+        return _read_frame(x, name)
+    if _arrays.is_sparse(x):
+        raise TypeError(
+            f"{name} is a SciPy sparse matrix: a kernel matrix goes in as gram({name}, "
+            "Precomputed()); sparse points are not supported, pass them as a dense array"
+        )
+    array = x if _arrays.is_array(x) else _from_sequence(x, name)
+    n = int(array.shape[0]) if array.ndim else 0
+    if n < 2:
+        found = f"shape {tuple(array.shape)}" if array.ndim else "a scalar"
+        raise ValueError(f"{name} must have at least two rows (one a point), found {found}")
+    nominal = array.ndim == 1
+    array = array.reshape((n, -1)) if _arrays.is_numpy(array) else _flattened(array, n)
+    if array.shape[1] == 0:
+        raise ValueError(f"{name} has {n} rows and no columns: at least one is needed")
+    if _arrays.is_numpy(array) and array.dtype.kind not in "biuf":
+        symbols = _symbols(array, name)
+        return Data(None, symbols, True, np.empty(0))
+    return _numbers(array, name, nominal)
+
+
+def _flattened(array: Array, n: int) -> Array:
+    return _arrays.namespace(array).reshape(array, (n, -1))
+
+
+def _from_sequence(x: Any, name: str) -> np.ndarray:
+    if isinstance(x, (str, bytes)) or not (hasattr(x, "__iter__") or hasattr(x, "__array__")):
+        raise TypeError(f"{name} must be an array, a data-frame column or a sequence, found {x!r}")
+    try:
+        return np.asarray(x if hasattr(x, "__array__") else list(x))
+    except ValueError as error:
+        raise ValueError(
+            f"{name} is ragged: its rows have different lengths; every point needs the same shape"
+        ) from error
+
+
+def _numbers(array: Array, name: str, one_dimensional: bool) -> Data:
+    xp = _arrays.namespace(array)
+    if xp.isdtype(array.dtype, "complex floating"):
+        raise TypeError(
+            f"{name} is complex: kernels here are of real points; pass its real and imaginary "
+            "parts as columns"
+        )
+    if xp.isdtype(array.dtype, "bool"):
+        return Data(xp.astype(array, xp.int64), None, True, _reference(array))
+    if not _arrays.is_floating(array):
+        return Data(array, None, one_dimensional, _reference(array))
+    require_finite(array, name)
+    return Data(_arrays.as_floating(array), None, False, array[:0, :])
+
+
+def _reference(array: Array) -> Array:
+    """Return an empty float64 array of the same library: entropies come back in it."""
+    xp = _arrays.namespace(array)
+    return xp.astype(array[:0, :], xp.float64)
+
+
+def require_finite(array: Array, name: str) -> None:
+    """Refuse NaN and infinities, naming the first."""
+    for block in slices(int(array.shape[0]), BLOCK_ROWS):
+        part = _arrays.detach(array[block, :])
+        xp = _arrays.namespace(part)
+        if not bool(xp.all(xp.isfinite(part))):
+            bad = np.argwhere(~np.isfinite(_arrays.to_numpy(part)))[0]
+            value = _arrays.to_numpy(part)[tuple(bad)]
+            raise ValueError(
+                f"{name} has {value} at row {block.start + bad[0]}, column {bad[1]}: drop or "
+                "impute such rows first"
+            )
+
+
+def _symbols(array: np.ndarray, name: str) -> np.ndarray:
+    """Code strings, dates and other symbols, column by column."""
+    if array.dtype.kind == "c":
+        _numbers(array, name, False)
+    if array.dtype.kind == "O":
+        for position, value in np.ndenumerate(array):
+            missing = value is None or value != value
+            if missing or not isinstance(value, (str, bytes)):
+                found = "a missing value" if missing else f"{type(value).__name__} {value!r}"
+                raise TypeError(
+                    f"{name} is an object array with {found} at row {position[0]}: only strings "
+                    "are read from object arrays; convert numbers with .astype(float) and fill "
+                    "or drop missing values"
+                )
+        array = array.astype(str)
+    if array.dtype.kind in "mM" and np.isnat(array).any():
+        raise ValueError(f"{name} has a missing time (NaT): drop or impute such rows first")
+    codes = [np.unique(column, return_inverse=True)[1] for column in array.T]
+    return np.stack(codes, axis=1).astype(np.int64)
+
+
+def _is_frame(x: Any) -> bool:
+    return hasattr(x, "__narwhals_dataframe__") or type(x).__module__.split(".")[0] in (
+        "pandas",
+        "polars",
+        "pyarrow",
+        "modin",
+        "cudf",
+    )
+
+
+def _read_frame(x: Any, name: str) -> Data:
+    """Read a data-frame or a column of one: numeric columns as numbers, all others as symbols."""
+    import narwhals as nw
+
+    frame = nw.from_native(x, eager_only=True, allow_series=True)
+    series = [frame] if isinstance(frame, nw.Series) else [frame[c] for c in frame.columns]
+    if not series:
+        raise ValueError(f"{name} has no columns: at least one is needed")
+    if len(series[0]) < 2:
+        raise ValueError(f"{name} must have at least two rows, found {len(series[0])}")
+    numbers, symbols = [], []
+    for column in series:
+        label = f"{name}[{column.name!r}]" if column.name not in (None, "") else name
+        if column.null_count():
+            raise ValueError(
+                f"{label} has {column.null_count()} missing values: drop or impute such rows first"
+            )
+        if column.dtype.is_numeric():
+            numbers.append(_numeric_column(column.to_numpy(), label))
+        elif column.dtype == nw.Boolean:
+            symbols.append(column.to_numpy().astype(np.int64))
+        else:
+            values = column.cast(nw.String).to_numpy().astype(str)
+            symbols.append(np.unique(values, return_inverse=True)[1].astype(np.int64))
+    table = np.stack(numbers, axis=1) if numbers else None
+    codes = np.stack(symbols, axis=1) if symbols else None
+    integers = table is not None and table.dtype.kind in "iu"
+    nominal = table is None or (integers and isinstance(frame, nw.Series))
+    return Data(table, codes, nominal, np.empty(0))
+
+
+def _numeric_column(values: np.ndarray, label: str) -> np.ndarray:
+    if values.dtype.kind == "O":
+        values = values.astype(np.float64)
+    if values.dtype.kind == "f":
+        require_finite(values[:, None], label)
+        return values if values.dtype.itemsize >= 4 else values.astype(np.float32)
+    return values

@@ -1,0 +1,264 @@
+r"""From eigenvalues to bits: Rényi's entropy of a spectrum, and the functional `Renyi`.
+
+.. math:: S_\alpha = \frac{1}{1 - \alpha} \log_2 \sum_i \lambda_i^\alpha
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from lorenyi import _arrays
+from lorenyi._arrays import Array
+from lorenyi.gram import Gram, gram
+from lorenyi.spectra import Exact, Solver, Spectrum, require_rank
+
+_NEAR_ONE = 0.1
+
+
+class Bits(float):
+    """An amount of information: a float that remembers what it was measured on.
+
+    Sums and differences of two keep both memories, so the result of a measure can name the
+    kernels it used.
+
+    Examples
+    --------
+    >>> import lorenyi as lr
+    >>> lr.mutual_information([0, 0, 1, 1], ["a", "a", "b", "b"])
+    1.0 bits (x: Delta(), y: Delta())
+    """
+
+    about: tuple[str, ...]
+
+    def __new__(cls, value: float, about: tuple[str, ...] = ()) -> Bits:
+        """Make a value with what it is about."""
+        self = super().__new__(cls, value)
+        self.about = about
+        return self
+
+    def __repr__(self) -> str:
+        """Show the value in bits and the kernels."""
+        kernels = f" ({', '.join(self.about)})" if self.about else ""
+        return f"{float(self):.6g} bits{kernels}" if self % 1 else f"{float(self)} bits{kernels}"
+
+    def __str__(self) -> str:
+        """Show the number alone."""
+        return float.__repr__(self)
+
+    def __add__(self, other: Any) -> Any:
+        """Add; two amounts remember both."""
+        return self._combined(other, float.__add__)
+
+    def __sub__(self, other: Any) -> Any:
+        """Subtract; two amounts remember both."""
+        return self._combined(other, float.__sub__)
+
+    def __neg__(self) -> Bits:
+        """Return the negative amount."""
+        return Bits(-float(self), self.about)
+
+    def _combined(self, other: Any, operation: Any) -> Any:
+        if not isinstance(other, (float, int)):
+            return NotImplemented
+        new = [name for name in getattr(other, "about", ()) if name not in self.about]
+        return Bits(operation(self, other), (*self.about, *new))
+
+
+def require_alpha(alpha: float) -> None:
+    """Refuse an order that is not a number from 0 to infinity."""
+    if isinstance(alpha, bool) or not isinstance(alpha, (int, float, np.number)) or not alpha >= 0:
+        raise ValueError(f"alpha={alpha!r}: the order must be a number from 0 to infinity")
+
+
+def information_potential(spectrum: Spectrum, alpha: float, rank: int | None = None) -> Array:
+    r"""Return the information potential :math:`\sum_i \lambda_i^\alpha = 2^{(1-\alpha) S_\alpha}`.
+
+    Parameters
+    ----------
+    spectrum : Spectrum
+        Of any trace; complete, or with a rank.
+    alpha : float
+        Order, positive and finite.
+    rank : int, optional
+        Of L_k of the spectrum instead.
+
+    Examples
+    --------
+    >>> import numpy as np, lorenyi as lr
+    >>> float(lr.information_potential(lr.Spectrum(np.array([0.5, 0.25, 0.25])), alpha=2))
+    0.375
+    """
+    require_alpha(alpha)
+    if not 0 < alpha < math.inf:
+        raise ValueError(f"alpha={alpha!r}: the information potential needs 0 < alpha < inf")
+    spectrum = spectrum if rank is None else spectrum.low_rank(rank)
+    if spectrum.kind != "complete":
+        raise ValueError("the information potential of a truncated spectrum needs rank=k")
+    values, counts, zero = _masked(spectrum, alpha)
+    xp = _arrays.namespace(values)
+    return xp.sum(xp.where(zero, 0.0, counts * values**alpha))
+
+
+def renyi_entropy(spectrum: Spectrum, alpha: float = 1.0, rank: int | None = None) -> Array:
+    r"""Return Rényi's entropy of a spectrum, in bits.
+
+    .. math:: S_\alpha = \frac{1}{1-\alpha} \log_2 \sum_i \lambda_i^\alpha, \quad
+              S_1 = -\sum_i \lambda_i \log_2 \lambda_i, \quad
+              S_0 = \log_2 \mathrm{rank}, \quad S_\infty = -\log_2 \lambda_1
+
+    and :math:`S_\alpha^k = S_\alpha(L_k)` with a rank. For a trace p other than 1,
+    :math:`S_\alpha(pA) = S_\alpha(A) + \frac{\alpha}{1-\alpha} \log_2 p`, which has no value at 1.
+
+    Parameters
+    ----------
+    spectrum : Spectrum
+        Eigenvalues; if truncated, and without a rank, the value is the middle of its bracket.
+    alpha : float
+        Order, from 0 to infinity; 0, 1 and infinity are exact, and nothing cancels near 1.
+    rank : int, optional
+        The k of the low-rank entropy.
+
+    Returns
+    -------
+    0-d array of the spectrum's library
+
+    Examples
+    --------
+    >>> import numpy as np, lorenyi as lr
+    >>> float(lr.renyi_entropy(lr.Spectrum(np.array([0.5, 0.25, 0.25])), alpha=1))
+    1.5
+    """
+    require_alpha(alpha)
+    if spectrum.kind == "sketch" and rank is None:
+        raise ValueError("projected eigenvalues give no bounds: rank=None needs Exact or Lanczos")
+    if alpha == 0:
+        return _log2_rank(spectrum, rank)
+    if rank is not None:
+        return _entropy(spectrum.low_rank(rank), alpha)
+    peaked, spread = spectrum.bracket()
+    if peaked is spread:
+        return _entropy(spread, alpha)
+    return 0.5 * (_entropy(peaked, alpha) + _entropy(spread, alpha))
+
+
+def _entropy(spectrum: Spectrum, alpha: float) -> Array:
+    """Entropy of a complete spectrum, alpha > 0."""
+    values, counts, zero = _masked(spectrum, alpha)
+    xp = _arrays.namespace(values)
+    if alpha == math.inf:
+        return -xp.log2(xp.max(values))
+    p = values / spectrum.trace
+    shift = 0.0
+    if spectrum.trace != 1.0:
+        if alpha == 1:
+            raise ValueError(
+                f"alpha=1 with trace {spectrum.trace:g}: S(pA) diverges at 1; scale it to trace 1"
+            )
+        shift = alpha / (1 - alpha) * math.log2(spectrum.trace)
+    log = xp.where(zero, 0.0, xp.log(p))
+    if alpha == 1:
+        return -xp.sum(xp.where(zero, 0.0, counts * p * log)) / math.log(2)
+    if abs(alpha - 1) < _NEAR_ONE:
+        # sum p^alpha = 1 + sum p (p^(alpha-1) - 1): nothing cancels as alpha goes to 1.
+        excess = xp.sum(xp.where(zero, 0.0, counts * p * xp.expm1((alpha - 1) * log)))
+        return xp.log1p(excess) / ((1 - alpha) * math.log(2)) + shift
+    top = xp.max(xp.where(zero, -math.inf, _arrays.detach(log)))
+    total = xp.sum(xp.where(zero, 0.0, counts * xp.exp(alpha * (log - top))))
+    return (alpha * top + xp.log(total)) / ((1 - alpha) * math.log(2)) + shift
+
+
+def _masked(spectrum: Spectrum, alpha: float) -> tuple[Array, Array, Array]:
+    """Return values with zeros replaced by 1, counts, and where the zeros were.
+
+    For alpha < 1 the derivative at 0 is infinite: below the numerical rank values are constants.
+    """
+    values = spectrum.values
+    xp = _arrays.namespace(values)
+    if alpha < 1 and _arrays.tracks_gradient(values):
+        small = values <= _rounding(spectrum)
+        values = xp.where(small, _arrays.detach(values), values)
+    zero = values <= 0
+    counts = 1.0 if spectrum.counts is None else spectrum.counts
+    return xp.where(zero, 1.0, values), counts, zero
+
+
+def _rounding(spectrum: Spectrum) -> float:
+    """Size below which an eigenvalue counts as zero: n eps lambda_1."""
+    largest = float(_arrays.detach(spectrum.values[0])) if len(spectrum) else 0.0
+    return float(spectrum.n) * _arrays.epsilon(spectrum.values) * largest
+
+
+def _log2_rank(spectrum: Spectrum, rank: int | None) -> Array:
+    if spectrum.kind != "complete":
+        raise ValueError("alpha=0 counts the nonzero eigenvalues and needs all: use solver=Exact()")
+    values = _arrays.to_numpy(spectrum.values)
+    counts = 1.0 if spectrum.counts is None else _arrays.to_numpy(spectrum.counts)
+    number = float(np.sum(counts * (values > _rounding(spectrum))))
+    if rank is not None:
+        spectrum.low_rank(rank)
+        number = float(spectrum.n) if number > rank else number
+    return _arrays.like(np.asarray(math.log2(number)), spectrum.values)
+
+
+@dataclass(frozen=True)
+class Renyi:
+    r"""The entropy functional :math:`S_\alpha` (`rank=None`) or :math:`S_\alpha^k` (`rank=k`).
+
+    .. math:: S_\alpha^k(A) = \frac{1}{1-\alpha} \log_2 \Big(\sum_{i \le k} \lambda_i^\alpha
+              + (n - k) \lambda_r^\alpha\Big), \quad
+              \lambda_r = \frac{1}{n-k} \Big(1 - \sum_{i \le k} \lambda_i\Big)
+
+    Only the k largest eigenvalues count, the rest is spread evenly: S^k is never below S and
+    falls to it as k grows; at fixed k it drifts upward with n.
+
+    Parameters
+    ----------
+    alpha : float
+        Order, from 0 to infinity.
+    rank : int, optional
+        k, from 1 to n - 1; None for the classical entropy.
+    solver : Solver
+        How to find the eigenvalues. At alpha = 2 without a rank none is needed
+        (:math:`S_2 = -\log_2 \|A\|_F^2`); at infinity one eigenvalue is.
+
+    Examples
+    --------
+    >>> import numpy as np, lorenyi as lr
+    >>> A = lr.gram(np.linspace(0.0, 4.0, 50), lr.Gaussian(1.0))
+    >>> lr.Renyi(alpha=2)(A)
+    1.41776 bits (Gaussian(sigma=1))
+    >>> lr.Renyi(alpha=2, rank=3, solver=lr.Lanczos(steps=20))(A)
+    1.42451 bits (Gaussian(sigma=1))
+    """
+
+    alpha: float = 1.0
+    rank: int | None = None
+    solver: Solver = Exact()
+
+    def __post_init__(self) -> None:
+        require_alpha(self.alpha)
+        integer = isinstance(self.rank, (int, np.integer)) and not isinstance(self.rank, bool)
+        if self.rank is not None and (not integer or self.rank < 1):
+            raise ValueError(f"rank={self.rank!r}: it must be an integer of at least 1, or None")
+        if not isinstance(self.solver, Solver):
+            raise TypeError(f"solver={self.solver!r}: it must be a solver such as Exact()")
+
+    def __call__(self, A: Gram) -> Any:
+        """Return the entropy of A in bits: `Bits` for NumPy, else a 0-d array of A's library."""
+        A = gram(A)
+        value = self._value(A)
+        return Bits(float(value), A.names) if _arrays.is_numpy(A.reference) else value
+
+    def _value(self, A: Gram) -> Array:
+        if self.alpha == 2 and self.rank is None:
+            norm = A.squared_norm()
+            return -_arrays.namespace(A.reference).log2(norm)
+        if self.rank is not None:
+            require_rank(self.rank, A.n)
+        # The largest eigenvalue alone determines S_inf, with a rank or without.
+        rank = 1 if self.alpha == math.inf else self.rank
+        return renyi_entropy(self.solver(A, rank), self.alpha, rank)

@@ -1,0 +1,507 @@
+"""Kernels as small frozen values, and the rules that choose their bandwidth.
+
+A kernel is called on two sets of points, `k(X, Y)`, and gives the block of its values. Bandwidths
+follow one convention everywhere: `Gaussian(sigma)` is exp(-|x - y|^2 / (2 sigma^2)).
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar, Literal, TypeAlias
+
+import numpy as np
+
+from lorenyi import _arrays
+from lorenyi._arrays import Array
+from lorenyi.blocks import ArraySource, Source
+
+# ------------------------------------------------------------------------------- bandwidth rules
+
+
+class Bandwidth(ABC):
+    """A rule that chooses a bandwidth from the points: a number, or one for each column."""
+
+    @abstractmethod
+    def __call__(self, points: Source, weights: np.ndarray | None) -> float | tuple[float, ...]:
+        """Return the bandwidth for these points; `weights` are frequencies of rows."""
+
+
+@dataclass(frozen=True)
+class Median(Bandwidth):
+    """The median distance between two points, of the distances that are not zero.
+
+    Parameters
+    ----------
+    sample : int
+        Above this many points, a random sample of them is used.
+    per_column : bool
+        One bandwidth for each column instead of one for all.
+    seed : int
+        Seed of the sample.
+
+    Examples
+    --------
+    >>> import lorenyi as lr
+    >>> lr.gram([[0.0], [1.0], [3.0]], lr.Gaussian(lr.Median()))
+    Gram(n=3, Gaussian(sigma=2))
+    """
+
+    sample: int = 1000
+    per_column: bool = False
+    seed: int = 0
+
+    def __call__(self, points: Source, weights: np.ndarray | None) -> float | tuple[float, ...]:
+        """Return the median distance of (a sample of) the points."""
+        n = len(points)
+        frequency = np.ones(n) if weights is None else weights
+        total = float(frequency.sum())
+        if total > self.sample:
+            # Drawn by position among the repeated rows, so weight 2 equals a row given twice.
+            u = _arrays.choose(self.seed, 0, int(total), self.sample) + 0.5
+            index, frequency = np.unique(
+                np.searchsorted(np.cumsum(frequency), u), return_counts=True
+            )
+            X = _arrays.to_numpy(points.take(index).all())
+        else:
+            X = _arrays.to_numpy(points.all())
+        if self.per_column:
+            return tuple(_median_distance(column[:, None], frequency) for column in X.T)
+        return _median_distance(X, frequency)
+
+
+def _median_distance(X: np.ndarray, frequency: np.ndarray) -> float:
+    from scipy.spatial.distance import pdist
+
+    distance = pdist(X.astype(np.float64))
+    i, j = np.triu_indices(len(X), 1)
+    pairs = frequency[i] * frequency[j]
+    keep = (distance > 0) & (pairs > 0)
+    if not keep.any():
+        return 1.0  # all points are equal: the kernel is 1 whatever its bandwidth
+    distance, pairs = distance[keep], pairs[keep]
+    if (pairs == pairs[0]).all():
+        return float(np.median(distance))
+    order = np.argsort(distance)
+    mass = np.cumsum(pairs[order])
+    low = int(np.searchsorted(mass, 0.5 * mass[-1]))
+    high = low + 1 if mass[low] == 0.5 * mass[-1] else low
+    return float(0.5 * (distance[order[low]] + distance[order[high]]))
+
+
+def _spread(points: Source, weights: np.ndarray | None) -> tuple[np.ndarray, float]:
+    """Return the columns' standard deviations (1 for a constant one) and the number of points."""
+    w = np.ones(len(points)) if weights is None else weights
+    n = float(w.sum())
+
+    def total(power: int, centre: np.ndarray | float) -> np.ndarray:
+        return np.asarray(
+            points.sum(
+                lambda rows, block: (
+                    w[block] @ (_arrays.to_numpy(rows).astype(np.float64) - centre) ** power
+                )
+            )
+        )
+
+    mean = total(1, 0.0) / n
+    deviation = np.sqrt(total(2, mean) / n)
+    return np.where(deviation > 1e-14 * np.abs(mean), deviation, 1.0), n
+
+
+@dataclass(frozen=True)
+class Scott(Bandwidth):
+    """Scott's rule, per column: standard deviation times n^(-1 / (d + 4))."""
+
+    def __call__(self, points: Source, weights: np.ndarray | None) -> tuple[float, ...]:
+        """Return one bandwidth for each column."""
+        deviation, n = _spread(points, weights)
+        factor = n ** (-1.0 / (len(deviation) + 4))
+        return tuple(float(s * factor) for s in deviation)
+
+
+@dataclass(frozen=True)
+class Silverman(Bandwidth):
+    """Silverman's rule, per column: standard deviation times (n (d + 2) / 4)^(-1 / (d + 4))."""
+
+    def __call__(self, points: Source, weights: np.ndarray | None) -> tuple[float, ...]:
+        """Return one bandwidth for each column."""
+        deviation, n = _spread(points, weights)
+        d = len(deviation)
+        factor = (n * (d + 2) / 4.0) ** (-1.0 / (d + 4))
+        return tuple(float(s * factor) for s in deviation)
+
+
+_RULES: dict[str, Bandwidth] = {"median": Median(), "scott": Scott(), "silverman": Silverman()}
+
+Sigma: TypeAlias = float | Sequence[float] | Bandwidth | Literal["median", "scott", "silverman"]
+
+
+def _checked_sigma(sigma: Sigma, kernel: str) -> float | tuple[float, ...] | Bandwidth:
+    if isinstance(sigma, Bandwidth):
+        return sigma
+    if isinstance(sigma, str):
+        if sigma not in _RULES:
+            raise ValueError(
+                f"{kernel}(sigma={sigma!r}): the rules are {', '.join(map(repr, _RULES))}; or "
+                "give a positive number"
+            )
+        return _RULES[sigma]
+    try:
+        values = np.asarray(sigma, dtype=np.float64)
+    except (TypeError, ValueError):
+        values = np.asarray(np.nan)
+    if values.ndim > 1 or values.size == 0 or not np.all((values > 0) & np.isfinite(values)):
+        raise ValueError(
+            f"{kernel}(sigma={sigma!r}): sigma must be positive and finite (a number, or one "
+            "for each column), or a bandwidth rule such as 'median'"
+        )
+    return float(values) if values.ndim == 0 else tuple(float(v) for v in values)
+
+
+# ---------------------------------------------------------------------------------------- kernels
+
+
+class Kernel(ABC):
+    """A positive semi-definite kernel, as a frozen value.
+
+    Attributes
+    ----------
+    infinitely_divisible : bool or None
+        Whether every entrywise power k^r, r > 0, is a kernel too: what the paper asks for.
+        None: not known.
+    joins : bool
+        Whether k(x, y) k(x', y') = k((x, x'), (y, y')) for prepared points, so that a joint
+        needs no Hadamard product.
+    """
+
+    infinitely_divisible: bool | None = None
+    joins: ClassVar[bool] = False
+
+    def __call__(self, X: Array, Y: Array) -> Array:
+        """Return the block k(x_i, y_j) for the rows of X and of Y."""
+        kernel, x = self.prepare(ArraySource(X), None)
+        if X is Y:
+            y = x
+        else:
+            kernel, both = self.prepare(ArraySource(_arrays.concat([X, Y])), None)
+            x = ArraySource(both.rows(slice(0, len(X))))
+            y = ArraySource(both.rows(slice(len(X), len(both))))
+        return kernel.block(x.all(), y.all())
+
+    def prepare(self, points: Source, weights: np.ndarray | None) -> tuple[Kernel, Source]:
+        """Settle what depends on the data: return the settled kernel and the points it reads."""
+        return self, points
+
+    @abstractmethod
+    def block(self, X: Array, Y: Array) -> Array:
+        """Return the kernel's values between prepared points."""
+
+    def diagonal(self, X: Array) -> Array | None:
+        """Return k(x, x) of prepared points; None stands for all ones."""
+        return None
+
+    def width(self, d: int) -> int | None:
+        """Return the dimension of the kernel's feature map on d columns, None if infinite."""
+        return None
+
+    def features(self, X: Array) -> Array:
+        """Return the feature map of prepared points: k(x, y) is the inner product of two."""
+        raise TypeError(f"{self!r} has no finite feature map")
+
+
+@dataclass(frozen=True, repr=False)
+class _Scaled(Kernel):
+    """A kernel of the scaled difference of two points."""
+
+    sigma: Sigma = "median"
+    infinitely_divisible: ClassVar[bool] = True  # type: ignore[misc]
+    joins: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "sigma", _checked_sigma(self.sigma, type(self).__name__))
+
+    def __repr__(self) -> str:
+        """Show the bandwidth, shortly."""
+        if isinstance(self.sigma, tuple):
+            shown = "(" + ", ".join(f"{s:.4g}" for s in self.sigma[:4])
+            shown += ", ...)" if len(self.sigma) > 4 else ")"
+        else:
+            shown = f"{self.sigma:.4g}" if isinstance(self.sigma, float) else repr(self.sigma)
+        return f"{type(self).__name__}(sigma={shown})"
+
+    def prepare(self, points: Source, weights: np.ndarray | None) -> tuple[Kernel, Source]:
+        """Settle the bandwidth; the points become (x - mean) / sigma."""
+        sigma = self.sigma(points, weights) if isinstance(self.sigma, Bandwidth) else self.sigma
+        d = points.shape[1]
+        if isinstance(sigma, tuple) and len(sigma) != d:
+            raise ValueError(
+                f"{self!r} has {len(sigma)} bandwidths and the points have {d} columns: give one "
+                "number, or one for each column"
+            )
+        # Distances do not feel the shift; products of large coordinates would lose digits.
+        rows = points.rows(slice(0, min(len(points), 1024)))
+        centre = _arrays.to_numpy(rows).mean(axis=0)
+        reference = rows[:0, :]
+        shift = _arrays.like(centre.astype(np.float64), reference)
+        scale = _arrays.like(np.broadcast_to(np.asarray(sigma, np.float64), (d,)), reference)
+        return replace(self, sigma=sigma), points.affine(shift, scale)
+
+
+@dataclass(frozen=True, repr=False)
+class Gaussian(_Scaled):
+    """The Gaussian kernel exp(-|x - y|^2 / (2 sigma^2)).
+
+    Parameters
+    ----------
+    sigma : float, sequence of float, or bandwidth rule
+        A number, one number for each column, or a rule (`Median()`, `Scott()`, `Silverman()`, or
+        their names in small letters).
+
+    Examples
+    --------
+    >>> import numpy as np, lorenyi as lr
+    >>> lr.Gaussian(1.0)(np.array([[0.0]]), np.array([[0.0], [2.0]])).round(4)
+    array([[1.    , 0.1353]])
+    """
+
+    def block(self, X: Array, Y: Array) -> Array:
+        """Return exp(-|x - y|^2 / 2) of scaled points."""
+        return _arrays.exp(_minus_half_squares(X, Y))
+
+
+def _minus_half_squares(X: Array, Y: Array) -> Array:
+    """Return -|x - y|^2 / 2 by one matrix product, or by differences where that loses digits."""
+    xp = _arrays.namespace(X, Y)
+    if X.shape[1] == 1:
+        return -0.5 * (X - Y.T) ** 2
+    x2, y2 = 0.5 * xp.sum(X * X, axis=1), 0.5 * xp.sum(Y * Y, axis=1)
+    if float(xp.max(_arrays.detach(x2))) + float(xp.max(_arrays.detach(y2))) > 1e4:
+        total = -0.5 * (X[:, :1] - Y[:, :1].T) ** 2
+        for j in range(1, X.shape[1]):
+            total = total - 0.5 * (X[:, j : j + 1] - Y[:, j : j + 1].T) ** 2
+        return total
+    inner = X @ Y.T
+    if _arrays.is_numpy(inner):
+        inner -= x2[:, None]
+        inner -= y2[None, :]
+    else:
+        inner = inner - x2[:, None] - y2[None, :]
+    return _arrays.at_most(inner, 0.0)
+
+
+@dataclass(frozen=True, repr=False)
+class Laplacian(_Scaled):
+    """The Laplacian kernel exp(-|x - y|_1 / sigma), with the sum of absolute differences.
+
+    Parameters
+    ----------
+    sigma : float, sequence of float, or bandwidth rule
+        As for `Gaussian`.
+    """
+
+    def block(self, X: Array, Y: Array) -> Array:
+        """Return exp(-|x - y|_1) of scaled points."""
+        xp = _arrays.namespace(X, Y)
+        total = -xp.abs(X[:, :1] - Y[:, :1].T)
+        for j in range(1, X.shape[1]):
+            total = total - xp.abs(X[:, j : j + 1] - Y[:, j : j + 1].T)
+        return _arrays.exp(total)
+
+
+@dataclass(frozen=True)
+class Linear(Kernel):
+    """The linear kernel x'y. Normalised, it is the cosine; its matrix has rank at most d."""
+
+    infinitely_divisible: ClassVar[bool] = False  # type: ignore[misc]
+
+    def block(self, X: Array, Y: Array) -> Array:
+        """Return x'y."""
+        return X @ Y.T
+
+    def diagonal(self, X: Array) -> Array | None:
+        """Return |x|^2."""
+        return _arrays.namespace(X).sum(X * X, axis=1)
+
+    def width(self, d: int) -> int | None:
+        """Return d."""
+        return d
+
+    def features(self, X: Array) -> Array:
+        """Return the points themselves."""
+        return X
+
+
+@dataclass(frozen=True)
+class Cosine(Linear):
+    """The cosine of the angle between two points: the linear kernel, normalised."""
+
+    def prepare(self, points: Source, weights: np.ndarray | None) -> tuple[Kernel, Source]:
+        """Put the points on the unit sphere."""
+        X = points.all()
+        norm = _arrays.namespace(X).sqrt(Linear.diagonal(self, X))
+        if not bool(_arrays.namespace(X).all(norm > 0)):
+            raise ValueError("Cosine(): a row of zeros has no direction; drop such rows")
+        return self, ArraySource(X / norm[:, None])
+
+    def diagonal(self, X: Array) -> Array | None:
+        """Return None: all ones."""
+        return None
+
+
+@dataclass(frozen=True)
+class Polynomial(Kernel):
+    """The polynomial kernel (gamma x'y + shift)^degree.
+
+    Parameters
+    ----------
+    degree : int
+        At least 1.
+    gamma : float
+        Positive.
+    shift : float
+        Not negative.
+    """
+
+    degree: int = 2
+    gamma: float = 1.0
+    shift: float = 1.0
+    infinitely_divisible: ClassVar[bool] = False  # type: ignore[misc]
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.degree, int) or self.degree < 1:
+            raise ValueError(f"Polynomial(degree={self.degree!r}): degree must be an integer >= 1")
+        if not (self.gamma > 0 and math.isfinite(self.gamma)):
+            raise ValueError(f"Polynomial(gamma={self.gamma!r}): gamma must be positive")
+        if not (self.shift >= 0 and math.isfinite(self.shift)):
+            raise ValueError(f"Polynomial(shift={self.shift!r}): shift must not be negative")
+
+    def block(self, X: Array, Y: Array) -> Array:
+        """Return (gamma x'y + shift)^degree."""
+        return (self.gamma * (X @ Y.T) + self.shift) ** self.degree
+
+    def diagonal(self, X: Array) -> Array | None:
+        """Return (gamma |x|^2 + shift)^degree."""
+        xp = _arrays.namespace(X)
+        return (self.gamma * xp.sum(X * X, axis=1) + self.shift) ** self.degree
+
+    def width(self, d: int) -> int | None:
+        """Return (d + 1)^degree, or d^degree without a shift."""
+        return int((d + (self.shift > 0)) ** self.degree)
+
+    def features(self, X: Array) -> Array:
+        """Return all products of `degree` entries of (sqrt(gamma) x, sqrt(shift))."""
+        xp = _arrays.namespace(X)
+        base = math.sqrt(self.gamma) * X
+        if self.shift > 0:
+            base = xp.concat([base, math.sqrt(self.shift) * xp.ones_like(X[:, :1])], axis=1)
+        power = base
+        for _ in range(self.degree - 1):
+            power = row_products(power, base)
+        return power
+
+
+def row_products(X: Array, Y: Array) -> Array:
+    """Return for each row all products x_i y_j: the features of a product of kernels."""
+    xp = _arrays.namespace(X, Y)
+    return xp.reshape(X[:, :, None] * Y[:, None, :], (X.shape[0], X.shape[1] * Y.shape[1]))
+
+
+@dataclass(frozen=True)
+class Delta(Kernel):
+    """The equality kernel: 1 where two points are equal, 0 elsewhere. For labels and symbols.
+
+    With it, every measure is the plain discrete one of the relative frequencies.
+
+    Examples
+    --------
+    >>> import lorenyi as lr
+    >>> float(lr.entropy(["a", "b", "b", "a"]))
+    1.0
+    """
+
+    infinitely_divisible: ClassVar[bool] = True  # type: ignore[misc]
+    joins: ClassVar[bool] = True
+
+    def block(self, X: Array, Y: Array) -> Array:
+        """Return 1.0 where rows are equal."""
+        xp = _arrays.namespace(X, Y)
+        equal = X[:, :1] == Y[:, :1].T
+        for j in range(1, X.shape[1]):
+            equal = equal & (X[:, j : j + 1] == Y[:, j : j + 1].T)
+        return xp.astype(equal, xp.float64)
+
+
+@dataclass(frozen=True)
+class Function(Kernel):
+    """A user's own kernel: a function of two sets of points that gives the block of values.
+
+    Parameters
+    ----------
+    function : callable
+        `function(X, Y)`, with rows as points, returns an array of len(X) x len(Y). It must be
+        symmetric and positive semi-definite, with a positive diagonal.
+    infinitely_divisible : bool or None
+        Say True where you know it; None warns once for each `gram`.
+
+    Examples
+    --------
+    >>> import numpy as np, lorenyi as lr
+    >>> k = lr.Function(lambda X, Y: 1.0 / (1.0 + (X - Y.T) ** 2), infinitely_divisible=True)
+    >>> round(float(lr.entropy(lr.gram([0.0, 1.0, 5.0], k))), 4)
+    1.4572
+    """
+
+    function: Callable[[Array, Array], Array]
+    infinitely_divisible: bool | None = None
+
+    def __repr__(self) -> str:
+        """Show the function's name."""
+        return f"Function({getattr(self.function, '__name__', 'function')})"
+
+    def prepare(self, points: Source, weights: np.ndarray | None) -> tuple[Kernel, Source]:
+        """Check the function on a few points: shape, symmetry, diagonal."""
+        if self.infinitely_divisible is None:
+            warnings.warn(
+                f"{self!r} is not known to be infinitely divisible, which the theory of these "
+                "measures asks for; Function(f, infinitely_divisible=True) says that it is, and "
+                "False that you accept it",
+                UserWarning,
+                stacklevel=4,
+            )
+        rows = points.rows(slice(0, min(len(points), 64)))
+        block = _arrays.to_numpy(self.block(rows, rows))
+        scale = float(np.abs(block).max())
+        if float(np.abs(block - block.T).max()) > 1e-8 * scale:
+            raise ValueError(
+                f"{self!r} is not symmetric: k(X, Y) and k(Y, X)' differ by up to "
+                f"{np.abs(block - block.T).max():.2g}; a kernel must not depend on the order"
+            )
+        return self, points
+
+    def block(self, X: Array, Y: Array) -> Array:
+        """Return the function's values, checked for shape."""
+        block = self.function(X, Y)
+        if tuple(getattr(block, "shape", ())) != (X.shape[0], Y.shape[0]):
+            raise ValueError(
+                f"{self!r} gave shape {getattr(block, 'shape', type(block))} for {X.shape[0]} and "
+                f"{Y.shape[0]} points: it must return one value for each pair"
+            )
+        return _arrays.as_floating(block)
+
+    def diagonal(self, X: Array) -> Array | None:
+        """Return k(x, x), a few rows at a time."""
+        xp = _arrays.namespace(X)
+        parts = [X[i : i + 64, :] for i in range(0, X.shape[0], 64)]
+        return _arrays.concat([xp.linalg.diagonal(self.block(part, part)) for part in parts])
+
+
+@dataclass(frozen=True)
+class Precomputed(Kernel):
+    """Stands for a kernel matrix given ready-made: `gram(K, Precomputed())`."""
+
+    def block(self, X: Array, Y: Array) -> Array:
+        """Refuse: there are no points."""
+        raise TypeError("Precomputed() has no points: use gram(K, Precomputed()) with a matrix K")

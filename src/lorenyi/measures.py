@@ -1,0 +1,226 @@
+"""Information measures: the body of each is its formula, in bits.
+
+Every function takes arrays, data-frame columns or `Gram`s; where "one variable or several" is
+said, a list or tuple of them stands for their joint. `entropy=` is the functional, `Renyi()` by
+default. These are measures of kernel matrices, not estimates of Shannon's quantities, and away
+from alpha = 1 differences such as the mutual information can be negative: nothing is clipped.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from itertools import combinations
+from typing import Any, TypeAlias
+
+from lorenyi import _arrays
+from lorenyi._arrays import Array
+from lorenyi.entropy import Bits, Renyi
+from lorenyi.gram import Gram, gram, joint
+
+Functional: TypeAlias = Callable[[Gram], Any]
+Variable: TypeAlias = Any
+
+
+def variable(x: Variable, weights: Any = None, name: str = "x") -> Gram:
+    """Return the Gram of one variable, or the joint of a list or tuple of several."""
+    if isinstance(x, Gram):
+        return gram(x, weights=weights, name=name)
+    if isinstance(x, (list, tuple)) and any(isinstance(v, Gram) or hasattr(v, "shape") for v in x):
+        parts = [variable(v, weights, f"{name}[{i}]") for i, v in enumerate(x)]
+        return joint(*parts)
+    return gram(x, weights=weights, name=name).named(name)
+
+
+def _variables(many: tuple[Variable, ...], weights: Any, least: int, what: str) -> list[Gram]:
+    if len(many) < least:
+        raise ValueError(f"{what} needs at least {least} variables, found {len(many)}")
+    return [variable(x, weights, f"variable {i}") for i, x in enumerate(many)]
+
+
+def entropy(x: Variable, *, entropy: Functional = Renyi(), weights: Any = None) -> Any:
+    """Return the entropy S(A) of one variable or several.
+
+    Parameters
+    ----------
+    x : variable
+        One variable or several.
+    entropy : callable
+        The functional, such as `Renyi(alpha=2, rank=50)`.
+    weights : array, optional
+        Frequencies of the rows, where x is not a Gram.
+
+    Examples
+    --------
+    >>> import lorenyi as lr
+    >>> lr.entropy(["heads", "tails", "heads", "tails"])
+    1.0 bits (x: Delta())
+    """
+    return entropy(variable(x, weights))
+
+
+def joint_entropy(*variables: Variable, entropy: Functional = Renyi(), weights: Any = None) -> Any:
+    """Return S(A_1, ..., A_L), the entropy of the product of all kernels.
+
+    Examples
+    --------
+    >>> import lorenyi as lr
+    >>> lr.joint_entropy([0, 0, 1, 1], [0, 1, 0, 1])
+    2.0 bits (variable 0: Delta(), variable 1: Delta())
+    """
+    return entropy(joint(*_variables(variables, weights, 1, "joint_entropy")))
+
+
+def conditional_entropy(
+    x: Variable, given: Variable, *, entropy: Functional = Renyi(), weights: Any = None
+) -> Any:
+    """Return S(A | B) = S(A, B) - S(B); never negative.
+
+    Examples
+    --------
+    >>> import lorenyi as lr
+    >>> float(lr.conditional_entropy([0, 1, 2, 3], given=[0, 0, 1, 1]))
+    1.0
+    """
+    A, B = variable(x, weights), variable(given, weights, "given")
+    return entropy(A * B) - entropy(B)
+
+
+def mutual_information(
+    x: Variable, y: Variable, *, entropy: Functional = Renyi(), weights: Any = None
+) -> Any:
+    """Return I(A; B) = S(A) + S(B) - S(A, B), either side one variable or several.
+
+    Not negative at alpha = 1 without a rank; elsewhere it can be, slightly.
+
+    Examples
+    --------
+    >>> import numpy as np, lorenyi as lr
+    >>> x = np.linspace(-1.0, 1.0, 40)
+    >>> lr.mutual_information(x, x > 0)
+    0.692707 bits (x: Gaussian(sigma=0.6154), y: Delta())
+    """
+    A, B = variable(x, weights), variable(y, weights, "y")
+    return entropy(A) + entropy(B) - entropy(A * B)
+
+
+def normalized_mutual_information(
+    x: Variable, y: Variable, *, entropy: Functional = Renyi(), weights: Any = None
+) -> Any:
+    """Return I(A; B) / sqrt(S(A) S(B)), a number without unit.
+
+    At most 1 for every order and rank, because S(A, B) >= max(S(A), S(B)); not below 0 at
+    alpha = 1 without a rank. Where S(A) or S(B) is zero, so is I, and the value is 0.
+
+    Examples
+    --------
+    >>> import lorenyi as lr
+    >>> float(lr.normalized_mutual_information([0, 0, 1, 1], ["a", "a", "b", "b"]))
+    1.0
+    """
+    A, B = variable(x, weights), variable(y, weights, "y")
+    a, b = entropy(A), entropy(B)
+    product = a * b
+    if float(_arrays.detach(product)) <= 0:
+        return 0.0 * product
+    return (a + b - entropy(A * B)) / product**0.5
+
+
+def conditional_mutual_information(
+    x: Variable,
+    y: Variable,
+    given: Variable,
+    *,
+    entropy: Functional = Renyi(),
+    weights: Any = None,
+) -> Any:
+    """Return I(A; B | C) = S(A, C) + S(B, C) - S(A, B, C) - S(C).
+
+    Not negative at alpha = 1 without a rank (strong subadditivity).
+
+    Examples
+    --------
+    >>> import lorenyi as lr
+    >>> x, y = [0, 0, 1, 1], [0, 1, 0, 1]
+    >>> float(lr.conditional_mutual_information(x, y, given=[0, 1, 1, 0]))     # exclusive or
+    1.0
+    """
+    A, B = variable(x, weights), variable(y, weights, "y")
+    C = variable(given, weights, "given")
+    return entropy(A * C) + entropy(B * C) - entropy(A * B * C) - entropy(C)
+
+
+def total_correlation(
+    *variables: Variable, entropy: Functional = Renyi(), weights: Any = None
+) -> Any:
+    """Return sum_i S(A_i) - S(A_1, ..., A_L).
+
+    Examples
+    --------
+    >>> import lorenyi as lr
+    >>> float(lr.total_correlation([0, 1, 0, 1], [0, 1, 0, 1], [0, 1, 0, 1]))
+    2.0
+    """
+    grams = _variables(variables, weights, 2, "total_correlation")
+    return _sum([entropy(A) for A in grams]) - entropy(joint(*grams))
+
+
+def dual_total_correlation(
+    *variables: Variable, entropy: Functional = Renyi(), weights: Any = None
+) -> Any:
+    """Return S(A_1, ..., A_L) - sum_i S(A_i | all others).
+
+    Examples
+    --------
+    >>> import lorenyi as lr
+    >>> float(lr.dual_total_correlation([0, 1, 0, 1], [0, 1, 0, 1], [0, 1, 0, 1]))
+    1.0
+    """
+    grams = _variables(variables, weights, 2, "dual_total_correlation")
+    whole = entropy(joint(*grams))
+    others = [joint(*grams[:i], *grams[i + 1 :]) for i in range(len(grams))]
+    return whole - _sum([whole - entropy(rest) for rest in others])
+
+
+def interaction_information(
+    *variables: Variable, entropy: Functional = Renyi(), weights: Any = None
+) -> Any:
+    """Return -sum_T (-1)^(L - |T|) S(A_T) over all nonempty subsets T of the L variables.
+
+    For two variables the mutual information; for three I(A; B | C) - I(A; B): positive where they
+    work together (exclusive or: 1 bit), negative where they repeat each other.
+
+    Examples
+    --------
+    >>> import lorenyi as lr
+    >>> float(lr.interaction_information([0, 0, 1, 1], [0, 1, 0, 1], [0, 1, 1, 0]))
+    1.0
+    """
+    grams = _variables(variables, weights, 2, "interaction_information")
+    L = len(grams)
+    terms = [
+        (-1) ** (L - size + 1) * entropy(joint(*subset))
+        for size in range(1, L + 1)
+        for subset in combinations(grams, size)
+    ]
+    return _sum(terms)
+
+
+def vendi_score(x: Variable, *, entropy: Functional = Renyi(), weights: Any = None) -> Any:
+    """Return 2^S(A), the effective number of distinct points (the Vendi score).
+
+    Examples
+    --------
+    >>> import lorenyi as lr
+    >>> float(lr.vendi_score(["a", "b", "c", "d"]))
+    4.0
+    """
+    bits = entropy(variable(x, weights))
+    return math.pow(2.0, bits) if isinstance(bits, Bits) else 2.0**bits
+
+
+def _sum(terms: list[Array]) -> Array:
+    total = terms[0]
+    for term in terms[1:]:
+        total = total + term
+    return total

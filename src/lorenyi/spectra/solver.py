@@ -1,0 +1,57 @@
+"""What every solver shares: structure first, then the blocks that remain."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+
+import numpy as np
+
+from lorenyi import _arrays
+from lorenyi._arrays import Array
+from lorenyi.gram import Gram
+from lorenyi.spectra.spectrum import Spectrum, require_rank, union
+
+
+class Solver(ABC):
+    """A method for the leading eigenvalues, as a frozen value: `solver(A, rank)` -> `Spectrum`.
+
+    Equal rows, equality kernels and finite feature maps are used up before `solve` is called,
+    so a solver sees one block without such structure and need not know of it.
+    """
+
+    def __call__(self, A: Gram, rank: int | None = None) -> Spectrum:
+        """Return the leading eigenvalues of A: at least `rank` of them, or all it can give."""
+        if rank is not None:
+            require_rank(rank, A.n)
+        singles, blocks = A.reduced
+        parts = [
+            self.solve(block, None if rank is None else min(rank, len(block))) for block in blocks
+        ]
+        if singles.shape[0] or not parts:
+            parts.append(Spectrum(singles, max(int(singles.shape[0]), 1), A.mass))
+        return union(parts, A.n, A.mass)
+
+    @abstractmethod
+    def solve(self, A: Gram, rank: int | None) -> Spectrum:
+        """Return the leading eigenvalues of one block (n and trace: the block's own)."""
+
+
+def descending(values: Array) -> Array:
+    """Sort values in descending order."""
+    return _arrays.namespace(values).sort(values, descending=True)
+
+
+def rayleigh(A: Gram, V: Array) -> Array:
+    """Return v'Av for orthonormal columns held fixed: eigenvalues whose gradient is theirs.
+
+    For converged vectors the derivative of this line is the exact one of the eigenvalues; for
+    vectors after few steps it is the paper's approximation.
+    """
+    return _arrays.namespace(V).sum(V * (A @ V), axis=0)
+
+
+def require_size(argument: str, found: object, least: int, why: str) -> None:
+    """Refuse a size, a number of steps, ... that is not an integer of at least `least`."""
+    integer = isinstance(found, (int, np.integer)) and not isinstance(found, bool)
+    if not integer or found < least:  # type: ignore[operator]
+        raise ValueError(f"{argument}={found!r}: it must be an integer of at least {least} ({why})")

@@ -1,0 +1,199 @@
+"""The eigenvalues of a Gram as far as they are known: the hub between algebra and information."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal, TypeAlias
+
+import numpy as np
+
+from lorenyi import _arrays
+from lorenyi._arrays import Array
+from lorenyi.blocks import common
+
+Kind: TypeAlias = Literal["complete", "ritz", "sketch"]
+
+
+@dataclass(frozen=True, eq=False)
+class Spectrum:
+    r"""Leading eigenvalues of a matrix of order n, and the mass of the rest.
+
+    Parameters
+    ----------
+    values : array
+        The largest eigenvalues known, not negative, descending.
+    n : int or float, optional
+        How many there are in all, zeros included; the number of values by default.
+    trace : float
+        Sum of all n.
+    kind : {"complete", "ritz", "sketch"}
+        All nonzero values are there; or these lie below the true ones (Ritz values) and the rest
+        is unknown; or they are random estimates.
+    counts : array, optional
+        How often each value occurs, once by default.
+
+    Examples
+    --------
+    >>> import numpy as np, lorenyi as lr
+    >>> lr.Spectrum(np.array([0.5, 0.3, 0.1, 0.1])).low_rank(1)
+    Spectrum(n=4, complete: 0.5, 0.1667 x 3)
+    """
+
+    values: Array
+    n: float = 0
+    trace: float = 1.0
+    kind: Kind = "complete"
+    counts: Array | None = None
+
+    def __post_init__(self) -> None:
+        if not _arrays.is_array(self.values):
+            object.__setattr__(self, "values", np.asarray(self.values, dtype=np.float64))
+        if not self.n:
+            size = self.values.shape[0] if self.counts is None else float(self.counts.sum())
+            object.__setattr__(self, "n", size)
+        tolerance = max(len(self), 10) * 4 * _arrays.epsilon(self.values)
+        values = _arrays.to_numpy(self.values)
+        largest = max(float(values.max(initial=0.0)), self.trace / self.n)
+        if values.size and float(values.min()) < -tolerance * largest:
+            raise ValueError(
+                f"an eigenvalue is {values.min():.3g}: the matrix is not positive semi-definite, "
+                "so it is not a kernel matrix; check the kernel, or add its size to the diagonal"
+            )
+        xp = _arrays.namespace(self.values)
+        if values.size and float(values.min()) < 0:  # rounding around zero
+            object.__setattr__(self, "values", xp.where(self.values > 0, self.values, 0.0))
+        if self.kind == "ritz" and self._sum() > self.trace * (1 + tolerance):
+            raise ValueError(
+                f"the leading eigenvalues sum to {self._sum():.6g}, more than the trace "
+                f"{self.trace:.6g}: some are negative, so the matrix is not a kernel matrix"
+            )
+
+    def _sum(self) -> float:
+        counts = 1.0 if self.counts is None else _arrays.to_numpy(self.counts)
+        return float(np.sum(_arrays.to_numpy(self.values) * counts))
+
+    def __len__(self) -> int:
+        """Number of values held."""
+        return int(self.values.shape[0])
+
+    def __repr__(self) -> str:
+        """Show the leading values and the rest."""
+        shown = [f"{v:.4g}" for v in _arrays.to_numpy(self.values)[:6]]
+        if self.counts is not None:
+            counts = _arrays.to_numpy(self.counts)[:6]
+            shown = [s if c == 1 else f"{s} x {c:g}" for s, c in zip(shown, counts, strict=True)]
+        more = f", ... ({len(self)} values)" if len(self) > 6 else ""
+        rest = "" if self.kind == "complete" else f"; rest {float(self.rest):.3g}"
+        return f"Spectrum(n={self.n:g}, {self.kind}: {', '.join(shown)}{more}{rest})"
+
+    @property
+    def rest(self) -> Array:
+        """The mass that the values leave over (not negative)."""
+        xp = _arrays.namespace(self.values)
+        return xp.clip(self.trace - xp.sum(self.values), min=0.0)
+
+    def low_rank(self, rank: int) -> Spectrum:
+        r"""Return L_k: the k leading values, the rest of the trace spread evenly over n - k places.
+
+        .. math:: \lambda_r = \frac{1}{n - k} \Big(\mathrm{tr} - \sum_{i \le k} \lambda_i\Big)
+
+        With fewer than k nonzero values the others are zeros. Estimated values that sum to more
+        than the trace are scaled down to it, with a warning.
+        """
+        require_rank(rank, self.n)
+        flat = self._repeated(rank)
+        xp = _arrays.namespace(flat)
+        known = min(rank, int(flat.shape[0]))
+        kept = flat[:known]
+        if self.kind == "ritz" and known < rank:
+            raise ValueError(f"rank={rank} needs as many values, this spectrum has {known}")
+        if self.kind == "complete":
+            # The tail's own sum; 1 - sum(kept) would lose its digits.
+            rest = xp.sum(flat[known:]) if self.counts is None else self.trace - xp.sum(kept)
+        else:
+            rest = self.trace - xp.sum(kept)
+            excess = float(_arrays.detach(rest))
+            if self.kind == "sketch" and excess < 0:
+                warnings.warn(
+                    f"the projected eigenvalues sum to {1 - excess / self.trace:.4g} times the "
+                    "trace: scaled down to it; a larger size= comes closer",
+                    RuntimeWarning,
+                    stacklevel=3,
+                )
+                kept = kept * (self.trace / (self.trace - excess))
+            rest = xp.clip(rest, min=0.0)
+        tail = xp.reshape(rest / (self.n - rank), (1,))
+        counts = _arrays.like(
+            np.concatenate([np.ones(known), [float(self.n - rank)]]),
+            _arrays.detach(tail),
+        )
+        return Spectrum(xp.concat([kept, tail]), self.n, self.trace, "complete", counts)
+
+    def _repeated(self, most: int) -> Array:
+        """Return the values one by one, as many of each as its count (at most `most`)."""
+        if self.counts is None:
+            return self.values
+        counts = np.minimum(_arrays.to_numpy(self.counts), most).astype(np.int64)
+        return _arrays.take(self.values, np.repeat(np.arange(len(self)), counts))
+
+    def bracket(self) -> tuple[Spectrum, Spectrum]:
+        """Return two complete spectra that enclose what the rest can be: peaked and spread.
+
+        With j values kept, the rest is filled with copies of the j-th (any true spectrum with
+        these leading values is at most as peaked), or spread evenly (at least as peaked). j is
+        the last value not below the mean of what follows it.
+        """
+        if self.kind == "complete":
+            return self, self
+        values = _arrays.to_numpy(self.values)
+        rest = self.trace - np.cumsum(values)
+        places = self.n - np.arange(1, len(values) + 1)
+        enough = (places > 0) & (values * np.maximum(places, 1) >= rest)
+        j = int(np.flatnonzero(enough)[-1]) + 1 if enough.any() else 0
+        if j == 0:
+            even = np.full(1, self.trace / self.n)
+            flat = _arrays.like(even, self.values)
+            spread = Spectrum(
+                flat, self.n, self.trace, counts=_arrays.like(np.full(1, self.n), flat)
+            )
+            return replace(spread), spread
+        spread = replace(self, values=self.values[:j]).low_rank(j)
+        return self._filled(j, max(float(rest[j - 1]), 0.0)), spread
+
+    def _filled(self, j: int, rest: float) -> Spectrum:
+        """Fill the rest with copies of the j-th value and one remainder."""
+        values = self.values[:j]
+        xp = _arrays.namespace(values)
+        last = float(_arrays.detach(values[j - 1]))
+        copies = int(min(rest / last, self.n - j - 1)) if last > 0 else 0
+        remainder = xp.clip(self.trace - xp.sum(values) - copies * values[j - 1 :], min=0.0)
+        counts = np.ones(j + 1)
+        counts[j - 1] += copies
+        return Spectrum(
+            xp.concat([values, remainder]),
+            self.n,
+            self.trace,
+            "complete",
+            _arrays.like(counts, _arrays.detach(remainder)),
+        )
+
+
+def require_rank(rank: int, n: float) -> None:
+    """Refuse a rank that is not an integer from 1 to n - 1."""
+    if not isinstance(rank, (int, np.integer)) or isinstance(rank, bool) or not 1 <= rank <= n - 1:
+        raise ValueError(
+            f"rank={rank!r}: it must be an integer from 1 to n - 1 = {n - 1:g}; rank=None uses "
+            "all eigenvalues"
+        )
+
+
+def union(parts: Sequence[Spectrum], n: float, trace: float) -> Spectrum:
+    """Return the spectrum of a block diagonal matrix from those of its blocks."""
+    reference = common([part.values for part in parts])
+    values = _arrays.concat([_arrays.like(part.values, reference) for part in parts])
+    xp = _arrays.namespace(values)
+    kinds = {part.kind for part in parts}
+    kind: Kind = "sketch" if "sketch" in kinds else "ritz" if "ritz" in kinds else "complete"
+    return Spectrum(xp.sort(values, descending=True), n, trace, kind)
