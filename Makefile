@@ -8,7 +8,8 @@ BIN := $(VENV)/bin
 # The pin in constraints.txt holds for every install.
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-# One BLAS thread for each test worker: more workers than cores only get in each other's way.
+# One BLAS thread a process: on matrices of a few hundred rows two gain nothing, and where the cores
+# are shared they wait for each other (the demo: 2 s with one thread, over a minute with two).
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 
 # Extras behind `make test`.
@@ -21,7 +22,7 @@ help:  ## show this list
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/' | expand -t 16
 
 demo: $(VENV)/core  ## rank the columns of a table by what they tell about its target
-	@$(BIN)/python examples/demo.py
+	@$(ONE_THREAD) $(BIN)/python examples/demo.py
 
 test: lint  ## lint, then run every test and every example in the docstrings
 	$(ONE_THREAD) $(BIN)/python -m pytest -n $(JOBS) --dist worksteal
