@@ -121,6 +121,8 @@ class Gram:
     ----------
     n : int or float
         Number of points: rows, or the sum of the weights where given.
+    mass : float
+        The trace: 1, or the share of a diagonal block.
     weights : array
         The diagonal of A: relative weights that sum to one.
 
@@ -142,12 +144,14 @@ class Gram:
         weights: Array,
         n: float,
         names: Sequence[str] | None = None,
+        mass: float = 1.0,
     ) -> None:
         self.factors = tuple(factors)
         self.scale = scale
         self.weights = weights
         self.n = int(n) if n == int(n) else n
         self.names = tuple(names if names is not None else (repr(f.kernel) for f in factors))
+        self.mass = mass
 
     # ------------------------------------------------------------------ what it looks like
 
@@ -162,17 +166,12 @@ class Gram:
     def named(self, name: str) -> Gram:
         """Return the same Gram with its kernels' names led by the variable's."""
         names = [f"{name}: {kernel}" for kernel in self.names]
-        return Gram(self.factors, self.scale, self.weights, self.n, names)
+        return Gram(self.factors, self.scale, self.weights, self.n, names, self.mass)
 
     @property
     def reference(self) -> Array:
         """An array that tells the library and precision of the matrix."""
         return self.scale
-
-    @property
-    def mass(self) -> float:
-        """The trace: 1, or the share of a block of rows."""
-        return float(_arrays.namespace(self.weights).sum(_arrays.detach(self.weights)))
 
     @property
     def tracks_gradient(self) -> bool:
@@ -279,7 +278,7 @@ class Gram:
             matrix = scipy.sparse.vstack(rows, format="csr")
         else:
             matrix = self._kernel_matrix()
-        return Gram([Matrix(matrix)], self.scale, self.weights, self.n, self.names)
+        return self._with([Matrix(matrix)])
 
     def squared_norm(self) -> Array:
         """Return |A|_F^2, the sum of the squared entries."""
@@ -303,8 +302,15 @@ class Gram:
         if not self.tracks_gradient:
             return self
         factors = [factor.map(_arrays.detach) for factor in self.factors]
-        scale, weights = _arrays.detach(self.scale), _arrays.detach(self.weights)
-        return Gram(factors, scale, weights, self.n, self.names)
+        return self._with(factors, _arrays.detach(self.scale), _arrays.detach(self.weights))
+
+    def _with(
+        self, factors: Sequence[Factor], scale: Array | None = None, weights: Array | None = None
+    ) -> Gram:
+        """Return the Gram of other factors (and rows), of the same points and mass."""
+        scale = self.scale if scale is None else scale
+        weights = self.weights if weights is None else weights
+        return Gram(factors, scale, weights, self.n, self.names, self.mass)
 
     # ------------------------------------------------------------------ joints
 
@@ -354,8 +360,9 @@ class Gram:
 
     def _take(self, index: np.ndarray) -> Gram:
         factors = [factor.take(index) for factor in self.factors]
-        scale, weights = _arrays.take(self.scale, index), _arrays.take(self.weights, index)
-        return Gram(factors, scale, weights, self.n, self.names)
+        return self._with(
+            factors, _arrays.take(self.scale, index), _arrays.take(self.weights, index)
+        )
 
     def _support(self) -> Gram:
         positive = _arrays.to_numpy(self.weights) > 0
@@ -373,7 +380,7 @@ class Gram:
         folded = self._take(first)
         total = _arrays.like(weights, folded.weights)
         root = _arrays.namespace(total).sqrt(total / folded.weights)
-        return Gram(folded.factors, folded.scale * root, total, self.n, self.names)
+        return self._with(folded.factors, folded.scale * root, total)
 
     def _split(self) -> tuple[Array, list[Gram]]:
         """Split along the equality kernel into diagonal blocks; blocks of one row are values."""
@@ -383,7 +390,7 @@ class Gram:
             return self.weights[:0], [self]
         codes = [_arrays.to_numpy(label.source.all()) for label in labels]
         _, group = _arrays.group_rows(codes)
-        rest = Gram(others, self.scale, self.weights, self.n, self.names)
+        rest = self._with(others)
         if not others:  # all rows of a group are equal: one eigenvalue, their weight
             total = np.bincount(group, weights=_arrays.to_numpy(self.weights))
             return _arrays.like(total, self.weights), []
@@ -392,7 +399,11 @@ class Gram:
         starts = np.cumsum(counts) - counts
         alone = order[starts[counts == 1]]
         members = [order[a : a + c] for a, c in zip(starts, counts, strict=True) if c > 1]
-        return _arrays.take(self.weights, alone), [rest._take(index) for index in members]
+        blocks = [rest._take(index) for index in members]
+        if len(counts) > 1:
+            for block in blocks:
+                block.mass = float(np.sum(_arrays.to_numpy(block.weights), dtype=np.float64))
+        return _arrays.take(self.weights, alone), blocks
 
     def _dual(self) -> Gram:
         """Replace Z Z' by the smaller Z'Z where the kernels have finite feature maps."""
@@ -406,7 +417,7 @@ class Gram:
         moments = Z.T @ Z
         xp = _arrays.namespace(moments)
         one = xp.ones_like(moments[0, :])
-        return Gram([Matrix(moments)], one, xp.linalg.diagonal(moments), self.n, self.names)
+        return self._with([Matrix(moments)], one, xp.linalg.diagonal(moments))
 
 
 def _merged(factors: list[Factor], reference: Array) -> list[Factor]:

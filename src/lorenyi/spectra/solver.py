@@ -9,7 +9,8 @@ import numpy as np
 from lorenyi import _arrays
 from lorenyi._arrays import Array
 from lorenyi.gram import Gram
-from lorenyi.spectra.spectrum import Spectrum, require_rank, union
+from lorenyi.spectra.bounds import union
+from lorenyi.spectra.spectrum import Spectrum, require_rank
 
 
 class Solver(ABC):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
@@ -11,7 +11,6 @@ import numpy as np
 
 from lorenyi import _arrays
 from lorenyi._arrays import Array
-from lorenyi.blocks import common
 
 Kind: TypeAlias = Literal["complete", "ritz", "sketch"]
 
@@ -33,6 +32,12 @@ class Spectrum:
         is unknown; or they are random estimates.
     counts : array, optional
         How often each value occurs, once by default.
+    proof : callable, optional
+        Gives two complete spectra that enclose the true one in the order of majorisation: one at
+        least as peaked, one at least as spread (see `lorenyi.spectra.bounds`).
+    failure : float
+        Probability, over the solver's own draws, that the proof does not hold; 0 if it always
+        does.
 
     Examples
     --------
@@ -46,6 +51,8 @@ class Spectrum:
     trace: float = 1.0
     kind: Kind = "complete"
     counts: Array | None = None
+    proof: Callable[[], tuple[Spectrum, Spectrum]] | None = None
+    failure: float = 0.0
 
     def __post_init__(self) -> None:
         if not _arrays.is_array(self.values):
@@ -187,13 +194,3 @@ def require_rank(rank: int, n: float) -> None:
             f"rank={rank!r}: it must be an integer from 1 to n - 1 = {n - 1:g}; rank=None uses "
             "all eigenvalues"
         )
-
-
-def union(parts: Sequence[Spectrum], n: float, trace: float) -> Spectrum:
-    """Return the spectrum of a block diagonal matrix from those of its blocks."""
-    reference = common([part.values for part in parts])
-    values = _arrays.concat([_arrays.like(part.values, reference) for part in parts])
-    xp = _arrays.namespace(values)
-    kinds = {part.kind for part in parts}
-    kind: Kind = "sketch" if "sketch" in kinds else "ritz" if "ritz" in kinds else "complete"
-    return Spectrum(xp.sort(values, descending=True), n, trace, kind)

@@ -1,0 +1,175 @@
+r"""What is proven about a spectrum: two spectra that enclose it in the order of majorisation.
+
+A spectrum majorises another of the same trace when its partial sums (largest first) are nowhere
+smaller. Entropies fall along that order, and so do those of L_k. So if `peaked` majorises the
+true spectrum and the true one majorises `spread`,
+
+.. math:: S_\alpha^k(\text{peaked}) \le S_\alpha^k(A) \le S_\alpha^k(\text{spread})
+
+for every alpha and k. Partial sums of true eigenvalues are a concave function of their number;
+therefore lower bounds on them may be replaced by their concave hull, and the smaller of two
+concave upper bounds is one. Bounds of diagonal blocks combine by taking all values together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from lorenyi import _arrays
+from lorenyi.blocks import common
+from lorenyi.spectra.spectrum import Kind, Spectrum
+
+
+def rounding(values: np.ndarray, size: int, eps: float) -> np.ndarray:
+    """Return how far rounding can have moved the sum of the t largest, t = 1, 2, ...
+
+    A backward stable decomposition of a matrix of order m is exact for one that differs by E,
+    |E|_F <= m eps |A|_F; then the errors' root sum of squares is at most |E|_F (Hoffman and
+    Wielandt), and the sum of t of them at most sqrt(t) |E|_F.
+    """
+    error = size * eps * float(np.sqrt(np.sum(values * values)))
+    return np.asarray(np.sqrt(np.arange(1, len(values) + 1)) * error)
+
+
+def spread_from(lower: np.ndarray, n: float, trace: float) -> Spectrum:
+    """Return the most even spectrum whose partial sums are at least `lower` (t = 1, 2, ...)."""
+    t = np.concatenate([[0.0], np.arange(1.0, len(lower) + 1), [float(n)]])
+    height = np.concatenate([[0.0], np.minimum(lower, trace), [trace]])
+    if t[-2] >= n:  # all places are taken: the last sum is the trace
+        t, height = np.append(t[:-2], n), np.append(height[:-2], trace)
+    hull: list[int] = []
+    for i in range(len(t)):
+        while len(hull) > 1 and _below(t, height, hull[-2], hull[-1], i):
+            hull.pop()
+        hull.append(i)
+    width = np.diff(t[hull])
+    return Spectrum(np.diff(height[hull]) / width, n, trace, counts=width)
+
+
+def _below(t: np.ndarray, height: np.ndarray, a: int, b: int, c: int) -> bool:
+    """Tell whether point b lies on or below the line from a to c."""
+    return bool((height[b] - height[a]) * (t[c] - t[a]) <= (height[c] - height[a]) * (t[b] - t[a]))
+
+
+def peaked_from(upper: np.ndarray, n: float, trace: float, cap: float) -> Spectrum:
+    """Return a spectrum whose partial sums are at least any with these upper bounds.
+
+    Parameters
+    ----------
+    upper : array
+        Concave upper bounds on the sums of the t largest, t = 1, 2, ...
+    n, trace : float
+        Number and sum of all eigenvalues.
+    cap : float
+        Upper bound on each eigenvalue after those.
+    """
+    values = np.diff(np.minimum(upper, trace), prepend=0.0)
+    values = np.minimum.accumulate(np.maximum(values, 0.0))
+    rest, places = trace - float(values.sum()), float(n) - len(values)
+    cap = min(cap, float(values[-1])) if len(values) else cap
+    copies = float(np.floor(rest / cap)) if cap > 0 else 0.0
+    if rest > 0 and copies < places:
+        tail, counts = np.array([cap, rest - copies * cap]), np.array([copies, 1.0])
+    else:  # nothing left, or (by rounding) more than fits below the cap
+        values[0] += max(rest - cap * max(places, 0.0), 0.0)
+        tail, counts = np.array([cap]), np.array([max(places, 0.0) if rest > 0 else 0.0])
+    keep = counts > 0
+    return Spectrum(
+        np.concatenate([values, tail[keep]]),
+        n,
+        trace,
+        counts=np.concatenate([np.ones(len(values)), counts[keep]]),
+    )
+
+
+def enclosure(spectrum: Spectrum) -> tuple[Spectrum, Spectrum] | None:
+    """Return the proven enclosure of a spectrum: (peaked, spread), or None if there is none."""
+    if spectrum.proof is not None:
+        return spectrum.proof()
+    if spectrum.kind != "complete":
+        return None
+    values = _arrays.to_numpy(spectrum.values).astype(np.float64)
+    if spectrum.counts is not None:
+        return spectrum, spectrum
+    sums = np.cumsum(values)
+    slack = rounding(values, len(values), _arrays.epsilon(spectrum.values))
+    return (
+        peaked_from(sums + slack, spectrum.n, spectrum.trace, float(slack[-1])),
+        spread_from(sums - slack, spectrum.n, spectrum.trace),
+    )
+
+
+def union(parts: Sequence[Spectrum], n: float, trace: float) -> Spectrum:
+    """Return the spectrum of a block diagonal matrix from those of its blocks."""
+    reference = common([part.values for part in parts])
+    values = _arrays.concat([_arrays.like(part.values, reference) for part in parts])
+    xp = _arrays.namespace(values)
+    kinds = {part.kind for part in parts}
+    kind: Kind = "sketch" if "sketch" in kinds else "ritz" if "ritz" in kinds else "complete"
+
+    def proof() -> tuple[Spectrum, Spectrum]:
+        pairs = [pair for part in parts if (pair := enclosure(part))]
+        peaked, spread = zip(*pairs, strict=True)
+        return _together(peaked, n, trace), _together(spread, n, trace)
+
+    proven = all(part.proof is not None or part.kind == "complete" for part in parts)
+    return Spectrum(
+        xp.sort(values, descending=True),
+        n,
+        trace,
+        kind,
+        proof=proof if proven and kind != "complete" else None,
+        failure=sum(part.failure for part in parts),
+    )
+
+
+def _together(parts: Sequence[Spectrum], n: float, trace: float) -> Spectrum:
+    """Take the values of complete NumPy spectra together; places left over hold zeros."""
+    values = np.concatenate([part.values for part in parts])
+    counts = [np.ones(len(part)) if part.counts is None else part.counts for part in parts]
+    order = np.argsort(-values, kind="stable")
+    return Spectrum(values[order], n, trace, counts=np.concatenate(counts)[order])
+
+
+def enclose_sum(
+    values: np.ndarray,
+    n: float,
+    trace: float,
+    *,
+    largest: float,
+    frobenius: float = np.inf,
+    slack: np.ndarray | float = 0.0,
+) -> tuple[Spectrum, Spectrum]:
+    r"""Enclose the spectrum of a PSD sum or block matrix, one part of which is known.
+
+    For A = F + E with both positive semi-definite, and for the diagonal blocks of a positive
+    semi-definite matrix, :math:`\sum_{i \le t} \lambda_i(A) \le \sum_{i \le t} \lambda_i(F) +
+    \sum_{i \le t} \lambda_i(E)`; and the t largest of E sum to at most
+    min(trace E, sqrt(t) |E|_F, t |E|_2).
+
+    Parameters
+    ----------
+    values : array
+        Eigenvalues of the known part, descending: lower bounds on those of A.
+    n, trace : float
+        Of A.
+    largest, frobenius : float
+        Bounds on the spectral and Frobenius norm of the unknown part.
+    slack : array or float
+        Rounding of the partial sums.
+    """
+    t = np.arange(1, len(values) + 1)
+    sums = np.cumsum(values)
+    rest = max(trace - float(sums[-1]), 0.0)
+    unknown = np.minimum(np.minimum(rest, np.sqrt(t) * frobenius), t * largest)
+    return (
+        peaked_from(sums + unknown + slack, n, trace, min(largest, rest)),
+        spread_from(sums - slack, n, trace),
+    )
+
+
+def meet(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """Return the smaller of two concave upper bounds on partial sums; concave too."""
+    return np.asarray(np.minimum(first, second))
