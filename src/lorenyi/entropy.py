@@ -150,7 +150,7 @@ def _entropy(spectrum: Spectrum, alpha: float) -> Array:
     values, counts, zero = _masked(spectrum, alpha)
     xp = _arrays.namespace(values)
     if alpha == math.inf:
-        return -xp.log2(xp.max(values))
+        return -xp.log2(xp.max(spectrum.values))  # not of `values`, where zeros have become 1
     p = values / spectrum.trace
     shift = 0.0
     if spectrum.trace != 1.0:
