@@ -170,8 +170,8 @@ def _mix(z: np.ndarray) -> np.ndarray:
 
 def hashed(seed: int, stream: int, rows: np.ndarray | int, columns: int = 1) -> np.ndarray:
     """Return 64 random bits for each (row, column), as a function of seed and stream alone."""
-    rows = np.arange(rows) if isinstance(rows, int) else rows
-    key = _mix(np.array([seed % 2**64, stream % 2**64], dtype=np.uint64) + _GOLDEN)
+    rows = rows if isinstance(rows, np.ndarray) else np.arange(rows)
+    key = _mix(np.array([int(seed) % 2**64, stream % 2**64], dtype=np.uint64) + _GOLDEN)
     z = _mix(rows.astype(np.uint64) * _GOLDEN + _mix(key[:1] + (key[1:] << np.uint64(1))))
     steps = (np.arange(columns, dtype=np.uint64) + np.uint64(1)) * _GOLDEN
     return _mix(z[:, None] + steps[None, :])

@@ -17,7 +17,7 @@ import numpy as np
 from lorenyi import _arrays
 from lorenyi._arrays import Array
 from lorenyi.gram import Gram
-from lorenyi.spectra.solver import Solver, rayleigh, require_size
+from lorenyi.spectra.solver import Solver, rayleigh, require_seed, require_size
 from lorenyi.spectra.spectrum import Spectrum
 
 
@@ -188,6 +188,7 @@ class Lanczos(Solver):
         require_size("restarts", self.restarts, 0, "number of restarts")
         if self.tol is not None and not self.tol > 0:
             raise ValueError(f"tol={self.tol!r}: it must be positive, or None for no restarts")
+        require_seed(self.seed)
 
     def solve(self, A: Gram, rank: int | None) -> Spectrum:
         """Iterate on one block."""
@@ -197,7 +198,7 @@ class Lanczos(Solver):
         if self.tol is None:
             fill(krylov)
         else:
-            converge(krylov, rank or krylov.capacity // 2, self.tol, self.restarts)
+            converge(krylov, rank or max(krylov.capacity // 2, 1), self.tol, self.restarts)
         return spectrum_of(krylov, A, rank)
 
 
@@ -209,24 +210,30 @@ def fill(krylov: Krylov) -> None:
 
 def converge(krylov: Krylov, rank: int, tol: float, restarts: int) -> None:
     """Restart until `rank` Ritz values have settled, and a fresh start finds no others."""
-    keep = min(rank + max(1, (krylov.capacity - rank) // 2), max(krylov.capacity - 1, 1))
+    most = max(krylov.capacity - 1, 1)
+    keep = min(rank + max(1, (krylov.capacity - rank) // 2), most)
     settled: np.ndarray | None = None
-    for _ in range(restarts + 1):
+    for left in reversed(range(restarts + 1)):
         fill(krylov)
         values, _, residual = krylov.ritz(rank)
         if krylov.complete:
             return
-        if float(residual.max()) <= tol * float(values[0]):
-            if settled is not None and np.abs(values - settled).max() <= tol * float(values[0]):
-                return
+        close = tol * float(values[0])
+        done = float(residual.max()) <= close
+        if done and settled is not None and np.abs(values - settled).max() <= close:
+            return
+        if not left:
+            break
+        if done:
+            # Only what has settled stays: with X, the residuals of the basis are forgotten.
             settled = values
-            krylov.compress(keep)
+            krylov.compress(min(rank, most))
             krylov.X = krylov.fresh(krylov.block)
         else:
             krylov.compress(keep)
     warnings.warn(
         f"Lanczos: residual {float(residual.max()):.2g} after {restarts} restarts, tol asks for "
-        f"{tol * float(values[0]):.2g}; raise steps= or restarts=",
+        f"{close:.2g}; raise steps= or restarts=",
         RuntimeWarning,
         stacklevel=2,
     )

@@ -18,7 +18,7 @@ import scipy.sparse
 from lorenyi import _arrays
 from lorenyi._arrays import Array
 from lorenyi.gram import Gram
-from lorenyi.spectra.solver import Solver, descending, require_size
+from lorenyi.spectra.solver import Solver, descending, require_seed, require_size
 from lorenyi.spectra.spectrum import Spectrum
 
 
@@ -39,6 +39,7 @@ class Projection(Solver):
 
     def __post_init__(self) -> None:
         require_size("size", self.size, 1, "columns of the projection")
+        require_seed(self.seed)
 
     def solve(self, A: Gram, rank: int | None) -> Spectrum:
         """Project one block and take singular values."""
@@ -198,7 +199,7 @@ class SparseGraph(Projection):
     r"""SGS: each column of P has p random signs at random places, scaled :math:`\sqrt{n/(s p)}`.
 
     The paper's scale :math:`\sqrt{1/p}` gives E[P P'] = (s/n) I; this one gives I. At most s p
-    columns of the matrix are evaluated; a sparse one stays sparse.
+    columns of the matrix are evaluated; a sparse one stays sparse. Where s reaches n, P is I.
 
     Parameters
     ----------
@@ -222,7 +223,9 @@ class SparseGraph(Projection):
 
     def _entries(self, n: int) -> tuple[np.ndarray, np.ndarray]:
         """Return for each column of P its p distinct rows, and their signed values."""
-        s, p = min(self.size, n), min(self.p, n)
+        if self.size >= n:  # room for every column as it is: P = I
+            return np.arange(n)[:, None], np.ones((n, 1))
+        s, p = self.size, min(self.p, n)
         draws = _arrays.uniform(self.seed, 1, s, p)
         rows = np.empty((s, p), dtype=np.int64)
         for t in range(p):  # the r-th of the rows not yet taken
@@ -249,5 +252,5 @@ class SparseGraph(Projection):
         )
         columns = A.columns(touched)
         if _arrays.is_numpy(columns) or _arrays.is_sparse(columns):
-            return (small.T @ columns.T).T
+            return (small.astype(columns.dtype).T @ columns.T).T
         return columns @ _arrays.like(small.toarray(), A.reference)

@@ -56,3 +56,9 @@ def require_size(argument: str, found: object, least: int, why: str) -> None:
     integer = isinstance(found, (int, np.integer)) and not isinstance(found, bool)
     if not integer or found < least:  # type: ignore[operator]
         raise ValueError(f"{argument}={found!r}: it must be an integer of at least {least} ({why})")
+
+
+def require_seed(seed: object) -> None:
+    """Refuse a seed that is not an integer (any integer is one)."""
+    if not isinstance(seed, (int, np.integer)) or isinstance(seed, bool):
+        raise ValueError(f"seed={seed!r}: it must be an integer; the same seed, the same answer")

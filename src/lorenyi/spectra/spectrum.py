@@ -123,12 +123,13 @@ class Spectrum:
             rest = self.trace - xp.sum(kept)
             excess = float(_arrays.detach(rest))
             if self.kind == "sketch" and excess < 0:
-                warnings.warn(
-                    f"the projected eigenvalues sum to {1 - excess / self.trace:.4g} times the "
-                    "trace: scaled down to it; a larger size= comes closer",
-                    RuntimeWarning,
-                    stacklevel=3,
-                )
+                if -excess > 4 * max(known, 10) * _arrays.epsilon(flat) * self.trace:
+                    warnings.warn(
+                        f"the projected eigenvalues sum to {1 - excess / self.trace:.4g} times "
+                        "the trace: scaled down to it; a larger size= comes closer",
+                        RuntimeWarning,
+                        stacklevel=3,
+                    )
                 kept = kept * (self.trace / (self.trace - excess))
             rest = xp.clip(rest, min=0.0)
         tail = xp.reshape(rest / (self.n - rank), (1,))
