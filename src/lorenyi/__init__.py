@@ -35,11 +35,13 @@ from lorenyi.measures import (
     vendi_score,
 )
 from lorenyi.spectra import (
+    BlockLanczos,
     Exact,
     GaussianProjection,
     HadamardProjection,
     InputSparsity,
     Lanczos,
+    PivotedCholesky,
     Solver,
     SparseGraph,
     Spectrum,
@@ -49,6 +51,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Bits",
+    "BlockLanczos",
     "Cosine",
     "Delta",
     "Exact",
@@ -63,6 +66,7 @@ __all__ = [
     "Laplacian",
     "Linear",
     "Median",
+    "PivotedCholesky",
     "Polynomial",
     "Precomputed",
     "Renyi",

@@ -220,6 +220,16 @@ class Gram:
             return scipy.sparse.diags_array(s) @ block @ scipy.sparse.diags_array(t)
         return block * s[:, None] * t[None, :]
 
+    def cross(self, rows: Index, other: Gram) -> Array:
+        """Return the kernel between rows of this Gram and all rows of one of the same kernels."""
+        everything = slice(0, len(other))
+        blocks = []
+        for mine, theirs in zip(self.factors, other.factors, strict=True):
+            if not isinstance(mine, Points) or not isinstance(theirs, Points):
+                raise TypeError("a ready matrix has no points to evaluate its kernel on")
+            blocks.append(mine.kernel.block(mine._rows(rows), theirs._rows(everything)))
+        return self._product(blocks)
+
     def _scale(self, index: Index) -> Array:
         return self.scale[index] if isinstance(index, slice) else _arrays.take(self.scale, index)
 
@@ -296,6 +306,20 @@ class Gram:
             part = self.block(rows, everything)
             total = total + ((part * part).sum() if self.is_sparse else xp.sum(part * part))
         return total
+
+    def single(self) -> Gram:
+        """Return the same Gram in float32."""
+        xp = _arrays.namespace(self.reference)
+        if xp.finfo(self.reference.dtype).bits <= 32:
+            return self
+
+        def cast(array: Array) -> Array:
+            if _arrays.is_sparse(array):
+                return array.astype(np.float32)
+            return xp.astype(array, xp.float32) if _arrays.is_floating(array) else array
+
+        factors = [factor.map(cast) for factor in self.factors]
+        return self._with(factors, cast(self.scale), cast(self.weights))
 
     def detached(self) -> Gram:
         """Return the same Gram without gradient history."""

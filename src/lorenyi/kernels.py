@@ -278,7 +278,8 @@ def _minus_half_squares(X: Array, Y: Array) -> Array:
     if X.shape[1] == 1:
         return -0.5 * (X - Y.T) ** 2
     x2, y2 = 0.5 * xp.sum(X * X, axis=1), 0.5 * xp.sum(Y * Y, axis=1)
-    if float(xp.max(_arrays.detach(x2))) + float(xp.max(_arrays.detach(y2))) > 1e4:
+    largest = float(xp.max(_arrays.detach(x2))) + float(xp.max(_arrays.detach(y2)))
+    if largest > (1e4 if xp.finfo(X.dtype).bits == 64 else 1e3):
         total = -0.5 * (X[:, :1] - Y[:, :1].T) ** 2
         for j in range(1, X.shape[1]):
             total = total - 0.5 * (X[:, j : j + 1] - Y[:, j : j + 1].T) ** 2

@@ -1,7 +1,8 @@
 """Solvers for the leading eigenvalues of a Gram, and the Spectrum they return."""
 
+from lorenyi.spectra.cholesky import PivotedCholesky
 from lorenyi.spectra.exact import Exact
-from lorenyi.spectra.lanczos import Lanczos
+from lorenyi.spectra.lanczos import BlockLanczos, Lanczos
 from lorenyi.spectra.projections import (
     GaussianProjection,
     HadamardProjection,
@@ -12,11 +13,13 @@ from lorenyi.spectra.solver import Solver
 from lorenyi.spectra.spectrum import Spectrum, require_rank
 
 __all__ = [
+    "BlockLanczos",
     "Exact",
     "GaussianProjection",
     "HadamardProjection",
     "InputSparsity",
     "Lanczos",
+    "PivotedCholesky",
     "Solver",
     "SparseGraph",
     "Spectrum",

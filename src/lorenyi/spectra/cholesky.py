@@ -1,0 +1,214 @@
+r"""Low-rank factors by randomly pivoted Cholesky: A = F F' + E with E positive semi-definite.
+
+The trace of E is known exactly, so the eigenvalues of F'F, which lie below those of A, come with
+a bound on what is missing. Smooth kernels in few dimensions need few columns.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.linalg
+
+from lorenyi import _arrays
+from lorenyi.blocks import slices
+from lorenyi.gram import Gram
+from lorenyi.spectra.bounds import enclose_sum, rounding
+from lorenyi.spectra.solver import Solver, require_size
+from lorenyi.spectra.spectrum import Spectrum
+
+
+class Factor:
+    """A partial Cholesky factor of a Gram, grown a block of random pivots at a time.
+
+    Parameters
+    ----------
+    A : Gram
+        One block, of NumPy arrays.
+    seed : int
+        Seed of the pivots.
+    """
+
+    def __init__(self, A: Gram, seed: int = 0) -> None:
+        self.A, self.seed = A, seed
+        self.F = np.empty((len(A), 0))
+        self.pivots = np.empty(0, dtype=np.int64)
+        self.diagonal = np.array(A.weights, dtype=np.float64)  # of the residual E
+        self.rounds = 0
+
+    @property
+    def size(self) -> int:
+        """Number of columns."""
+        return self.F.shape[1]
+
+    @property
+    def rest(self) -> float:
+        """The trace of the residual E, rounding included."""
+        return float(self.diagonal.sum()) + self.rounding
+
+    @property
+    def rounding(self) -> float:
+        """How far rounding may have moved the residual's trace."""
+        return 4 * (self.size + 1) * float(np.finfo(np.float64).eps) * self.A.mass
+
+    def grow(self, count: int) -> bool:
+        """Add up to `count` pivots, drawn with probability proportional to E's diagonal.
+
+        Returns
+        -------
+        bool
+            Whether anything was left to add.
+        """
+        possible = int(np.count_nonzero(self.diagonal > 0))
+        count = min(count, possible, len(self.A) - self.size)
+        if count <= 0 or self.rest <= 2 * self.rounding:
+            return False
+        self.rounds += 1
+        chosen = self._draw(count)
+        columns = np.asarray(self.A.columns(chosen), dtype=np.float64)
+        columns -= self.F @ self.F[chosen].T
+        core = columns[chosen]
+        core = 0.5 * (core + core.T)
+        # Pivots of one draw can repeat each other: those that add little to the others go.
+        lower, order, rank, _ = scipy.linalg.lapack.dpstrf(
+            core, tol=0.02 * float(np.diag(core).max()), lower=1
+        )
+        kept = order[:rank] - 1
+        triangle = np.tril(lower[:rank, :rank])
+        new = scipy.linalg.solve_triangular(
+            triangle, columns[:, kept].T, lower=True, check_finite=False
+        ).T
+        self.F = np.concatenate([self.F, new], axis=1)
+        self.pivots = np.concatenate([self.pivots, chosen[kept]])
+        self.diagonal = np.maximum(self.diagonal - np.sum(new * new, axis=1), 0.0)
+        self.diagonal[chosen[kept]] = 0.0
+        return True
+
+    def _draw(self, count: int) -> np.ndarray:
+        """Draw rows without replacement in proportion to the diagonal: an exponential race."""
+        u = _arrays.uniform(self.seed, self.rounds, len(self.A))[:, 0]
+        with np.errstate(divide="ignore"):
+            arrival = -np.log(u) / self.diagonal
+        return np.argpartition(arrival, count - 1)[:count]
+
+    def spectrum(self) -> Spectrum:
+        """Return the eigenvalues of F'F, with what the residual's trace proves."""
+        return bounded(self.F.T @ self.F, len(self.A), self.A.mass, self.rest)
+
+
+def bounded(moments: np.ndarray, n: float, trace: float, rest: float) -> Spectrum:
+    """Return the Spectrum of A = F F' + E from F'F and the trace of E."""
+    values = np.maximum(_arrays.eigvalsh(moments)[::-1], 0.0)
+    eps = float(np.finfo(np.float64).eps)
+
+    def proof() -> tuple[Spectrum, Spectrum]:
+        slack = rounding(values, 4 * len(values), eps)
+        return enclose_sum(values, n, trace, largest=rest, slack=slack)
+
+    return Spectrum(values, n, trace, "ritz", proof=proof)
+
+
+@dataclass(frozen=True)
+class PivotedCholesky(Solver):
+    """Randomly pivoted Cholesky until the trace of the residual is below a tolerance.
+
+    O(n r^2) time and O(n r) memory for r columns; above `sample` rows the pivots are chosen on a
+    random sample of the rows, and all rows are streamed once through them (Nyström's form), which
+    keeps only r x r sums.
+
+    Parameters
+    ----------
+    tol : float
+        Stop when the residual's trace is below this share of the whole.
+    size : int, optional
+        At most so many columns; default: no more than a quarter of the rows, or 2000.
+    block : int
+        Pivots drawn at a time.
+    sample : int
+        Rows up to which the factor itself is kept.
+    seed : int
+        Seed of the pivots.
+
+    Examples
+    --------
+    >>> import numpy as np, lorenyi as lr
+    >>> A = lr.gram(np.linspace(0.0, 9.0, 300), lr.Gaussian(1.0))
+    >>> lr.Renyi(alpha=1, solver=lr.PivotedCholesky())(A)
+    2.68497 bits (Gaussian(sigma=1))
+    """
+
+    tol: float = 1e-8
+    size: int | None = None
+    block: int = 64
+    sample: int = 20_000
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        require_size("block", self.block, 1, "pivots drawn at a time")
+        require_size("sample", self.sample, 2, "rows that the factor is kept for")
+        if self.size is not None:
+            require_size("size", self.size, 1, "columns of the factor")
+        if not self.tol > 0:
+            raise ValueError(f"tol={self.tol!r}: it must be positive")
+
+    def solve(self, A: Gram, rank: int | None) -> Spectrum:
+        """Factorise one block."""
+        if A.tracks_gradient or not _arrays.is_numpy(A.reference):
+            raise TypeError(
+                "PivotedCholesky works on NumPy arrays without gradients: use BlockLanczos for "
+                "tensors"
+            )
+        most = self.size or min(max(len(A) // 4, 64), 2000, len(A))
+        if rank is not None and most < rank and most < len(A):
+            raise ValueError(f"size={most} must be at least rank={rank}: raise size=")
+        sampled = len(A) > self.sample
+        factor = Factor(subsample(A, self.sample, self.seed) if sampled else A, self.seed)
+        while factor.rest > self.tol * factor.A.mass and factor.size < most:
+            if not factor.grow(min(self.block, most - factor.size)):
+                break
+        while rank is not None and factor.size < rank and factor.grow(rank - factor.size):
+            pass
+        if sampled:
+            return nystroem(A, factor)
+        spectrum = factor.spectrum()
+        return padded(spectrum, rank)
+
+
+def padded(spectrum: Spectrum, rank: int | None) -> Spectrum:
+    """Give a spectrum at least `rank` values: beyond the factor's columns they are zeros."""
+    missing = 0 if rank is None else rank - len(spectrum)
+    if missing <= 0:
+        return spectrum
+    values = np.concatenate([spectrum.values, np.zeros(missing)])
+    return Spectrum(values, spectrum.n, spectrum.trace, spectrum.kind, proof=spectrum.proof)
+
+
+def subsample(A: Gram, size: int, seed: int) -> Gram:
+    """Return the Gram of a random sample of the rows, scaled to the same mass."""
+    index = _arrays.choose(seed, 11, len(A), size)
+    part = A._take(index)
+    share = float(np.sum(part.weights)) / A.mass
+    return part._with(part.factors, part.scale / np.sqrt(share), part.weights / share)
+
+
+def nystroem(A: Gram, factor: Factor) -> Spectrum:
+    """Stream all rows through the pivots of a factor of a sample; keep r x r sums only."""
+    sample = factor.A
+    pivots = sample._take(factor.pivots)
+    everything = slice(0, len(pivots))
+    core = np.asarray(pivots.kernel_block(everything, everything), dtype=np.float64)
+    core = 0.5 * (core + core.T)
+    # A shift only lowers the approximation, so it stays below A.
+    core[np.diag_indices_from(core)] += len(core) * np.finfo(np.float64).eps * np.trace(core)
+    lower = scipy.linalg.cholesky(core, lower=True, check_finite=False)
+    inverse = scipy.linalg.solve_triangular(lower, np.eye(len(core)), lower=True)
+    moments = np.zeros_like(core)
+    kept = 0.0
+    for rows in slices(len(A), max(1, 2**22 // len(core))):
+        block = A.cross(rows, pivots) * A.scale[rows][:, None]
+        features = block @ inverse.T
+        kept += float(np.sum(features * features))
+        moments += features.T @ features
+    rest = max(A.mass - kept, 0.0) + 4 * len(core) * float(np.finfo(np.float64).eps) * A.mass
+    return bounded(moments, len(A), A.mass, rest)

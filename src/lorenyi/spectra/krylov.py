@@ -1,0 +1,308 @@
+"""The Krylov engine: an orthonormal basis Q, the projected matrix T = Q'AQ, and what they prove.
+
+The eigenvalues of T (Ritz values) lie below those of A. Two traps are handled where they arise: a
+residual that has become rounding noise is not a direction (it is replaced by a fresh random one,
+orthogonal to the basis), and an invariant subspace is not the end (it holds one copy of each
+repeated eigenvalue) unless the trace is used up.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import scipy.linalg
+
+from lorenyi import _arrays
+from lorenyi._arrays import Array
+from lorenyi.gram import Gram
+from lorenyi.spectra.bounds import meet, peaked_from, spread_from
+from lorenyi.spectra.solver import rayleigh
+from lorenyi.spectra.spectrum import Kind, Spectrum
+
+
+class Krylov:
+    """An orthonormal basis of a block Krylov space of A, and A projected onto it.
+
+    Parameters
+    ----------
+    A : Gram
+        One block; its products are taken in its own precision, T is kept in float64.
+    block : int
+        Columns of the random start.
+    capacity : int
+        Columns that the basis may have at most.
+    seed : int
+        Seed of the random columns.
+    """
+
+    def __init__(self, A: Gram, block: int, capacity: int, seed: int = 0) -> None:
+        m = len(A)
+        self.A, self.seed = A, seed
+        self.block = min(block, m)
+        self.capacity = min(capacity, m)
+        self.size = 0
+        self.products = 0
+        self.complement = A.mass  # a bound on the largest eigenvalue outside the basis
+        self.failure = 0.0
+        self._dropped = 0.0  # sum of squares of residuals that were not followed
+        self._draws = 0
+        self._probe: tuple[int, int, int] | None = None  # size, columns, steps since
+        self._eps = _arrays.epsilon(A.reference)
+        self.Q: Array = _arrays.like(np.zeros((m, self.capacity)), A.reference)
+        self.T = np.zeros((self.capacity, self.capacity))
+        self.B = np.zeros((self.block, self.block))
+        self.X = self.fresh(self.block)
+
+    # ------------------------------------------------------------------ the basis
+
+    @property
+    def basis(self) -> Array:
+        """The orthonormal basis so far, as columns."""
+        return self.Q[:, : self.size]
+
+    @property
+    def projected(self) -> np.ndarray:
+        """The matrix Q'AQ."""
+        return np.asarray(self.T[: self.size, : self.size])
+
+    @property
+    def rest(self) -> float:
+        """The trace outside the basis."""
+        return max(self.A.mass - float(np.trace(self.projected)), 0.0)
+
+    @property
+    def complete(self) -> bool:
+        """Whether the basis holds all of A: the trace is used up to rounding."""
+        m = len(self.A)
+        return self.size >= m or self.rest <= 4 * m * self._eps * self.A.mass
+
+    @property
+    def full(self) -> bool:
+        """Whether no further step is possible (a block goes in whole, or its leak is lost)."""
+        whole = self.size + int(self.X.shape[1]) <= self.capacity
+        return self.complete or not (whole or self.capacity == len(self.A))
+
+    def fresh(self, columns: int) -> Array:
+        """Return random orthonormal columns that are orthogonal to the basis."""
+        self._draws += 1
+        draws = _arrays.normal(self.seed, self._draws, len(self.A), columns)
+        return self._orthonormal(_arrays.like(draws, self.A.reference))
+
+    def _orthonormal(self, X: Array) -> Array:
+        """Orthonormalise columns against the basis and each other, twice."""
+        for _ in range(2):
+            if self.size:
+                X = X - self.basis @ (self.basis.T @ X)
+            X = _arrays.namespace(X).linalg.qr(X)[0]
+        return X
+
+    def step(self) -> None:
+        """Take the next block into the basis; find the one after it."""
+        room = min(self.capacity - self.size, int(self.X.shape[1]))
+        X = self.X[:, :room]
+        old, self.size = self.size, self.size + room
+        self.Q[:, old : self.size] = X
+        W = self.A @ X
+        self.products += room
+        H = self.basis.T @ W
+        self._extend(old, _arrays.to_numpy(H).astype(np.float64))
+        R = W - self.basis @ H
+        R = R - self.basis @ (self.basis.T @ R)
+        Y, self.B = orthonormalised(R)
+        if self._probe is not None:
+            start, columns, steps = self._probe
+            self._probe = (start, columns, steps + 1)
+        self._next(Y)
+
+    def _extend(self, old: int, H: np.ndarray) -> None:
+        self.T[: self.size, old : self.size] = H
+        self.T[old : self.size, : self.size] = H.T
+        corner = self.T[old : self.size, old : self.size]
+        corner[...] = 0.5 * (corner + corner.T)
+
+    def _next(self, Y: Array) -> None:
+        """Make the next block: residual directions, or fresh ones where the residual is noise."""
+        free = len(self.A) - self.size
+        if free <= 0:
+            return
+        size = np.abs(np.diag(self.B))
+        scale = float(np.max(np.diag(self.projected)))
+        noise = size <= 10 * len(self.A) * self._eps * scale
+        if noise.any():
+            self._draws += 1
+            self._dropped += float(np.sum(size[noise] ** 2))
+            columns = _arrays.to_numpy(Y).copy()
+            columns[:, noise] = _arrays.normal(
+                self.seed, self._draws, len(self.A), int(noise.sum())
+            )
+            Y = _arrays.like(columns, self.A.reference)
+        if size.min() < 1e-4 * scale:
+            Y = self._orthonormal(Y)
+        self.X = Y[:, : min(free, int(Y.shape[1]))]
+
+    def fill(self) -> None:
+        """Step until the basis is full or holds all of A."""
+        while not self.full:
+            self.step()
+
+    def grow(self, capacity: int) -> None:
+        """Make room for a larger basis."""
+        capacity = min(capacity, len(self.A))
+        if capacity <= self.capacity:
+            return
+        extra = _arrays.like(np.zeros((len(self.A), capacity - self.capacity)), self.A.reference)
+        self.Q = _arrays.concat([self.Q, extra], axis=1)
+        self.T = np.pad(self.T, (0, capacity - self.capacity))
+        self.capacity = capacity
+
+    def compress(self, count: int) -> None:
+        """Restart: keep the leading Ritz vectors as the basis, and the next block as it is."""
+        values, S, _ = self.ritz(count)
+        self.Q[:, : len(values)] = self.vectors(S)
+        self.size = len(values)
+        self.T[...] = 0.0
+        self.T[np.arange(self.size), np.arange(self.size)] = values
+
+    def start_afresh(self) -> None:
+        """Go on from a fresh random block; what the residuals still held is given up."""
+        self._dropped = np.inf
+        self.X = self.fresh(self.block)
+
+    def ritz(self, count: int | None = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return Ritz values (descending), their vectors in the basis, and residual norms."""
+        values, S = _arrays.eigh(self.projected)
+        values, S = values[::-1][:count], S[:, ::-1][:, :count]
+        return values, S, np.linalg.norm(self._residuals(S), axis=0)
+
+    def _residuals(self, S: np.ndarray) -> np.ndarray:
+        """Return coordinates of (A - theta) y outside the basis: only the last block leaks."""
+        last = S[-self.B.shape[1] :, :]
+        return np.asarray(self.B[:, -last.shape[0] :] @ last)
+
+    def vectors(self, S: np.ndarray) -> Array:
+        """Return Ritz vectors from their coordinates in the basis."""
+        return self.basis @ _arrays.like(np.ascontiguousarray(S), self.A.reference)
+
+    # ------------------------------------------------------------------ what it proves
+
+    def probe(self, columns: int) -> None:
+        """Add fresh random columns to the next block: their iteration bounds what is outside."""
+        columns = min(columns, len(self.A) - self.size - int(self.X.shape[1]))
+        if columns <= 0:
+            return
+        xp = _arrays.namespace(self.X)
+        self._draws += 1
+        draws = _arrays.like(
+            _arrays.normal(self.seed, self._draws, len(self.A), columns), self.A.reference
+        )
+        self.X = self._orthonormal(xp.concat([self.X, draws], axis=1))
+        # The new columns are not residuals: their coupling to the basis is exactly zero.
+        self._probe = (self.size, columns, 0)
+
+    def settle_probe(self, failure: float) -> float:
+        r"""Bound the largest eigenvalue outside the basis as it was at `probe`, and return it.
+
+        After q steps from b random vectors on a positive semi-definite C of order m, the largest
+        Ritz value mu satisfies mu >= (1 - eps) |C|_2 unless all b starts fail, which has a
+        probability of at most :math:`(1.648 \sqrt m\, e^{-\sqrt\epsilon (2q - 1)})^b`
+        (Kuczynski and Wozniakowski 1992 for one start).
+        """
+        if self._probe is None or self._probe[2] < 1:
+            return self.complement
+        start, columns, steps = self._probe
+        inner = self.T[start : self.size, start : self.size]
+        mu = float(_arrays.eigvalsh(inner)[-1])
+        m = len(self.A) - start
+        root = (math.log(1.648 * math.sqrt(m)) - math.log(failure) / columns) / (2 * steps - 1)
+        if root < 1:
+            slack = 4 * math.sqrt(len(self.A)) * self._eps * float(self.projected.max())
+            bound = mu / (1 - root * root) + slack
+            if bound < self.complement:
+                self.complement, self.failure = bound, self.failure + failure
+        return self.complement
+
+    def enclose(self) -> tuple[Spectrum, Spectrum]:
+        r"""Enclose the spectrum of A (see `bounds`).
+
+        With T = diag(theta), j Ritz vectors against everything else, beta = the norm of their
+        residuals and tau = a bound on the largest eigenvalue of everything else,
+
+        .. math:: \lambda_i \le \lambda_{\max}
+            \begin{bmatrix} \theta_i & \beta \\ \beta & \tau \end{bmatrix}, \quad i \le j
+
+        (Courant and Fischer: on the complement of the first i - 1 Ritz vectors the quadratic form
+        is bounded by this 2 x 2 one). tau comes from the same bound one level down: the other
+        Ritz vectors against the outside of the basis.
+        """
+        theta, S, _ = self.ritz()
+        theta = np.maximum(theta, 0.0)
+        p, m, trace = self.size, len(self.A), self.A.mass
+        rest = self.rest
+        outside = min(rest, self.complement) if not self.complete else rest
+        leak = self._residuals(S)
+        squares = np.sum(leak * leak, axis=0)
+        first = np.sqrt(np.cumsum(squares) + self._dropped)  # of the first j, j = 1 .. p
+        beyond = np.sqrt(np.cumsum(squares[::-1])[::-1] + self._dropped)
+        following = np.append(theta[1:], 0.0)
+        tau = np.append(_largest(following[:-1], beyond[1:], outside), outside)
+        candidates = np.unique(np.linspace(0, p - 1, min(p, 64)).astype(int))
+        bound = np.full(p, np.inf)
+        for j in candidates:
+            bound[: j + 1] = np.minimum(bound[: j + 1], _largest(theta[: j + 1], first[j], tau[j]))
+        bound = np.minimum.accumulate(bound)
+        t = np.arange(1, p + 1)
+        sums = np.cumsum(theta)
+        slack = self._rounding(theta, t)
+        upper = meet(np.cumsum(bound), sums + np.minimum(rest, t * outside)) + slack
+        return (
+            peaked_from(upper, m, trace, outside + float(slack[0])),
+            spread_from(sums - slack, m, trace),
+        )
+
+    def _rounding(self, theta: np.ndarray, t: np.ndarray) -> np.ndarray:
+        """Bound what rounding moved: errors of sums of m terms grow like a random walk."""
+        unit = 4 * math.sqrt(len(self.A)) * self._eps * float(theta[0])
+        return np.asarray(np.sqrt(t) * math.sqrt(len(theta)) * unit)
+
+    def spectrum(self, A: Gram, rank: int | None) -> Spectrum:
+        """Read the Spectrum off the basis (with a gradient where A asks for one)."""
+        count = None if rank is None or self.complete else rank
+        values, S, _ = self.ritz(count)
+        if A.tracks_gradient:
+            kept = rayleigh(A, self.vectors(S))
+        else:
+            # Rounding of the products around zero; anything below is for Spectrum to refuse.
+            noise = 4 * len(self.A) * self._eps * float(values[0])
+            values = np.where(np.abs(values) <= noise, np.maximum(values, 0.0), values)
+            kept = _arrays.like(np.ascontiguousarray(values), A.reference)
+        kind: Kind = "complete" if self.complete else "ritz"
+        return Spectrum(kept, len(A), A.mass, kind, proof=self.enclose, failure=self.failure)
+
+
+def _largest(a: np.ndarray, b: np.ndarray | float, c: np.ndarray | float) -> np.ndarray:
+    """Return the larger eigenvalue of [[a, b], [b, c]]."""
+    return np.asarray(0.5 * (a + c + np.sqrt((a - c) ** 2 + 4 * np.square(b))))
+
+
+def orthonormalised(X: Array) -> tuple[Array, np.ndarray]:
+    """Return Q and R of X = QR; by Cholesky factors twice where X is well conditioned."""
+    if _arrays.is_numpy(X):
+        try:
+            Q, R = _cholesky_qr(X)
+            Q, again = _cholesky_qr(Q)
+            return Q, again @ R
+        except scipy.linalg.LinAlgError:
+            pass
+    Q, R = _arrays.namespace(X).linalg.qr(X)
+    return Q, _arrays.to_numpy(R).astype(np.float64)
+
+
+def _cholesky_qr(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    G = (X.T @ X).astype(np.float64)
+    d = np.diag(G)
+    R = scipy.linalg.cholesky(G, check_finite=False)
+    if np.diag(R).min() ** 2 < 1e-4 * d.max() * math.sqrt(np.finfo(X.dtype).eps):
+        raise scipy.linalg.LinAlgError("too ill-conditioned for Cholesky QR")
+    inverse = scipy.linalg.solve_triangular(R, np.eye(len(R)), check_finite=False)
+    return X @ inverse.astype(X.dtype), R
