@@ -22,7 +22,7 @@ class Spectrum:
     Parameters
     ----------
     values : array
-        The largest eigenvalues known, not negative, descending.
+        The largest eigenvalues known, not negative, in any order; kept in descending order.
     n : int or float, optional
         How many there are in all, zeros included; the number of values by default.
     trace : float
@@ -69,6 +69,8 @@ class Spectrum:
                 "so it is not a kernel matrix; check the kernel, or add its size to the diagonal"
             )
         xp = _arrays.namespace(self.values)
+        if self.counts is None and np.any(np.diff(values) > 0):
+            object.__setattr__(self, "values", xp.sort(self.values, descending=True))
         if values.size and float(values.min()) < 0:  # rounding around zero
             object.__setattr__(self, "values", xp.where(self.values > 0, self.values, 0.0))
         if self.kind == "ritz" and self._sum() > self.trace * (1 + tolerance):
@@ -92,7 +94,7 @@ class Spectrum:
             counts = _arrays.to_numpy(self.counts)[:6]
             shown = [s if c == 1 else f"{s} x {c:g}" for s, c in zip(shown, counts, strict=True)]
         more = f", ... ({len(self)} values)" if len(self) > 6 else ""
-        rest = "" if self.kind == "complete" else f"; rest {float(self.rest):.3g}"
+        rest = "" if self.kind == "complete" else f"; rest {float(_arrays.detach(self.rest)):.3g}"
         return f"Spectrum(n={self.n:g}, {self.kind}: {', '.join(shown)}{more}{rest})"
 
     @property
