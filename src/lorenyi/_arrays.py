@@ -74,7 +74,9 @@ def like(x: Array, reference: Array) -> Array:
     else:
         device = None if is_numpy(reference) else array_api_compat.device(reference)
         source = np.ascontiguousarray(to_numpy(x))
-        if not source.flags.writeable and not is_numpy(reference):
+        # An axis of length 1 counts as contiguous whatever its stride; PyTorch minds a negative.
+        awkward = not source.flags.writeable or min(source.strides, default=0) < 0
+        if awkward and not is_numpy(reference):
             source = source.copy()
         moved = xp.asarray(source, device=device)
     if xp.isdtype(moved.dtype, "real floating") and xp.isdtype(reference.dtype, "real floating"):

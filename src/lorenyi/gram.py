@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, reduce
+from functools import reduce
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -152,6 +152,7 @@ class Gram:
         self.n = int(n) if n == int(n) else n
         self.names = tuple(names if names is not None else (repr(f.kernel) for f in factors))
         self.mass = mass
+        self._reduced: dict[bool, tuple[Array, list[Gram]]] = {}
 
     # ------------------------------------------------------------------ what it looks like
 
@@ -369,7 +370,7 @@ class Gram:
 
     # ------------------------------------------------------------------ structure
 
-    @cached_property
+    @property
     def reduced(self) -> tuple[Array, list[Gram]]:
         """Return eigenvalues known at sight, and smaller Grams that hold the others.
 
@@ -378,9 +379,12 @@ class Gram:
         is replaced by its features' second moments. All of it is exact; the nonzero eigenvalues
         of A are those returned and those of the smaller Grams together.
         """
-        distinct = self._support()._folded()
-        singles, blocks = distinct._split()
-        return singles, [block._dual() for block in blocks]
+        # Kept apart: what was made while no gradient was asked for has none to give later.
+        if self.tracks_gradient not in self._reduced:
+            singles, blocks = self._support()._folded()._split()
+            reduced = singles, [block._dual() for block in blocks]
+            self._reduced[self.tracks_gradient] = reduced
+        return self._reduced[self.tracks_gradient]
 
     def _take(self, index: np.ndarray) -> Gram:
         factors = [factor.take(index) for factor in self.factors]
