@@ -167,7 +167,8 @@ def _entropy(spectrum: Spectrum, alpha: float) -> Array:
         excess = xp.sum(xp.where(zero, 0.0, counts * p * xp.expm1((alpha - 1) * log)))
         return xp.log1p(excess) / ((1 - alpha) * math.log(2)) + shift
     top = xp.max(xp.where(zero, -math.inf, _arrays.detach(log)))
-    total = xp.sum(xp.where(zero, 0.0, counts * xp.exp(alpha * (log - top))))
+    below = xp.where(zero, 0.0, log - top)  # at zeros log is 0, and exp(-alpha top) may overflow
+    total = xp.sum(xp.where(zero, 0.0, counts * xp.exp(alpha * below)))
     return (alpha * top + xp.log(total)) / ((1 - alpha) * math.log(2)) + shift
 
 
