@@ -26,7 +26,10 @@ def variable(x: Variable, weights: Any = None, name: str = "x") -> Gram:
     """Return the Gram of one variable, or the joint of a list or tuple of several."""
     if isinstance(x, Gram):
         return gram(x, weights=weights, name=name)
-    if isinstance(x, (list, tuple)) and any(isinstance(v, Gram) or hasattr(v, "shape") for v in x):
+    # Arrays and columns have a shape; so has a NumPy number in a list of them, but an empty one.
+    if isinstance(x, (list, tuple)) and any(
+        isinstance(v, Gram) or getattr(v, "shape", ()) != () for v in x
+    ):
         parts = [variable(v, weights, f"{name}[{i}]") for i, v in enumerate(x)]
         return joint(*parts)
     return gram(x, weights=weights, name=name).named(name)
