@@ -94,7 +94,9 @@ def mutual_information(
 ) -> Any:
     """Return I(A; B) = S(A) + S(B) - S(A, B), either side one variable or several.
 
-    Not negative at alpha = 1 without a rank; elsewhere it can be, slightly.
+    Not negative at alpha = 1 without a rank; elsewhere it can be. With a rank that the joint
+    exceeds and A and B do not, even without bound: two independent fair coins among n points have
+    (1 - log2(n - 2)) / 2 bits at rank 2.
 
     Examples
     --------
