@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 
@@ -184,8 +184,12 @@ def _flattened(array: Array, n: int) -> Array:
 
 
 def _from_sequence(x: Any, name: str) -> np.ndarray:
-    if isinstance(x, (str, bytes)) or not (hasattr(x, "__iter__") or hasattr(x, "__array__")):
-        raise TypeError(f"{name} must be an array, a data-frame column or a sequence, found {x!r}")
+    listed = hasattr(x, "__iter__") and not isinstance(x, (str, bytes, Mapping, Set))
+    if not (listed or hasattr(x, "__array__")):
+        raise TypeError(
+            f"{name} must be an array, a data-frame column or a sequence with one point a row, "
+            f"found {type(x).__name__} {x!r:.60}"
+        )
     try:
         return np.asarray(x if hasattr(x, "__array__") else list(x))
     except ValueError as error:
