@@ -15,8 +15,8 @@ from lorenyi import _arrays
 from lorenyi.blocks import slices
 from lorenyi.gram import Gram
 from lorenyi.spectra.bounds import enclose_sum, rounding
-from lorenyi.spectra.solver import Solver, require_size
-from lorenyi.spectra.spectrum import Spectrum
+from lorenyi.spectra.solver import Solver, require_seed, require_size
+from lorenyi.spectra.spectrum import Kind, Spectrum
 
 
 class Factor:
@@ -66,7 +66,9 @@ class Factor:
             return False
         self.rounds += 1
         chosen = self._draw(count)
-        columns = np.asarray(self.A.columns(chosen), dtype=np.float64)
+        columns = self.A.columns(chosen)
+        columns = columns.toarray() if _arrays.is_sparse(columns) else columns
+        columns = columns.astype(np.float64)  # a copy: a ready matrix is the caller's
         columns -= self.F @ self.F[chosen].T
         core = columns[chosen]
         core = 0.5 * (core + core.T)
@@ -81,7 +83,14 @@ class Factor:
         ).T
         self.F = np.concatenate([self.F, new], axis=1)
         self.pivots = np.concatenate([self.pivots, chosen[kept]])
-        self.diagonal = np.maximum(self.diagonal - np.sum(new * new, axis=1), 0.0)
+        left = self.diagonal - np.sum(new * new, axis=1)
+        rounded = _arrays.epsilon(self.A.reference) ** 0.5 * float(np.max(self.A.weights))
+        if float(left.min()) < -rounded:
+            raise ValueError(
+                "the matrix is not positive semi-definite, so it is not a kernel matrix: a pivot "
+                f"leaves {left.min():.2g} on the diagonal; check the kernel"
+            )
+        self.diagonal = np.maximum(left, 0.0)
         self.diagonal[chosen[kept]] = 0.0
         return True
 
@@ -94,19 +103,21 @@ class Factor:
 
     def spectrum(self) -> Spectrum:
         """Return the eigenvalues of F'F, with what the residual's trace proves."""
-        return bounded(self.F.T @ self.F, len(self.A), self.A.mass, self.rest)
+        kind: Kind = "complete" if self.rest <= 2 * self.rounding else "ritz"
+        return bounded(self.F.T @ self.F, self.A, self.rest, kind)
 
 
-def bounded(moments: np.ndarray, n: float, trace: float, rest: float) -> Spectrum:
+def bounded(moments: np.ndarray, A: Gram, rest: float, kind: Kind = "ritz") -> Spectrum:
     """Return the Spectrum of A = F F' + E from F'F and the trace of E."""
     values = np.maximum(_arrays.eigvalsh(moments)[::-1], 0.0)
+    n, trace = len(A), A.mass
     eps = float(np.finfo(np.float64).eps)
 
     def proof() -> tuple[Spectrum, Spectrum]:
         slack = rounding(values, 4 * len(values), eps)
         return enclose_sum(values, n, trace, largest=rest, slack=slack)
 
-    return Spectrum(values, n, trace, "ritz", proof=proof)
+    return Spectrum(_arrays.like(values, A.reference), n, trace, kind, proof=proof)
 
 
 @dataclass(frozen=True)
@@ -151,6 +162,7 @@ class PivotedCholesky(Solver):
             require_size("size", self.size, 1, "columns of the factor")
         if not self.tol > 0:
             raise ValueError(f"tol={self.tol!r}: it must be positive")
+        require_seed(self.seed)
 
     def solve(self, A: Gram, rank: int | None) -> Spectrum:
         """Factorise one block."""
@@ -169,19 +181,7 @@ class PivotedCholesky(Solver):
                 break
         while rank is not None and factor.size < rank and factor.grow(rank - factor.size):
             pass
-        if sampled:
-            return nystroem(A, factor)
-        spectrum = factor.spectrum()
-        return padded(spectrum, rank)
-
-
-def padded(spectrum: Spectrum, rank: int | None) -> Spectrum:
-    """Give a spectrum at least `rank` values: beyond the factor's columns they are zeros."""
-    missing = 0 if rank is None else rank - len(spectrum)
-    if missing <= 0:
-        return spectrum
-    values = np.concatenate([spectrum.values, np.zeros(missing)])
-    return Spectrum(values, spectrum.n, spectrum.trace, spectrum.kind, proof=spectrum.proof)
+        return nystroem(A, factor) if sampled else factor.spectrum()
 
 
 def subsample(A: Gram, size: int, seed: int) -> Gram:
@@ -211,4 +211,4 @@ def nystroem(A: Gram, factor: Factor) -> Spectrum:
         kept += float(np.sum(features * features))
         moments += features.T @ features
     rest = max(A.mass - kept, 0.0) + 4 * len(core) * float(np.finfo(np.float64).eps) * A.mass
-    return bounded(moments, len(A), A.mass, rest)
+    return bounded(moments, A, rest)
