@@ -6,7 +6,8 @@
 """
 
 from lorenyi import theory
-from lorenyi.entropy import Bits, Renyi, information_potential, renyi_entropy
+from lorenyi.entropy import Renyi, information_potential, renyi_entropy
+from lorenyi.estimate import Bits, Estimate
 from lorenyi.gram import Gram, gram, joint
 from lorenyi.kernels import (
     Cosine,
@@ -35,6 +36,7 @@ from lorenyi.measures import (
     vendi_score,
 )
 from lorenyi.spectra import (
+    Auto,
     BlockLanczos,
     Exact,
     GaussianProjection,
@@ -50,10 +52,12 @@ from lorenyi.spectra import (
 __version__ = "0.1.0"
 
 __all__ = [
+    "Auto",
     "Bits",
     "BlockLanczos",
     "Cosine",
     "Delta",
+    "Estimate",
     "Exact",
     "Function",
     "Gaussian",

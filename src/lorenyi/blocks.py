@@ -8,9 +8,12 @@ as they are read). Whatever can give rows by number can be a third.
 from __future__ import annotations
 
 import os
+import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -119,6 +122,37 @@ def tree_sum(terms: list[Any]) -> Any:
         pairs = [a + b for a, b in zip(terms[::2], terms[1::2], strict=False)]
         terms = pairs + terms[len(terms) - len(terms) % 2 :]
     return terms[0]
+
+
+@cache
+def _controller() -> Any:
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
+
+
+def cores() -> int:
+    """Return how many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def parallel(function: Callable[[Any], Any], items: Sequence[Any]) -> list[Any]:
+    """Apply a function to each item on all cores, with one BLAS thread a worker, in order.
+
+    Elementwise functions such as exp use one core and matrix products all: on small tiles it is
+    better to give each core a tile. An interruption cancels what has not begun.
+    """
+    workers = min(cores(), len(items))
+    if workers < 2 or threading.current_thread() is not threading.main_thread():
+        return [function(item) for item in items]
+    with _controller().limit(limits=1), ThreadPoolExecutor(workers) as pool:
+        futures = [pool.submit(function, item) for item in items]
+        try:
+            return [future.result() for future in futures]
+        except BaseException:
+            for future in futures:
+                future.cancel()
+            raise
 
 
 def free_memory() -> int:

@@ -13,59 +13,11 @@ import numpy as np
 
 from lorenyi import _arrays
 from lorenyi._arrays import Array
+from lorenyi.estimate import Bits, Estimate
 from lorenyi.gram import Gram, gram
-from lorenyi.spectra import Exact, Solver, Spectrum, require_rank
+from lorenyi.spectra import Auto, Solver, Spectrum, enclosure, require_rank
 
 _NEAR_ONE = 0.1
-
-
-class Bits(float):
-    """An amount of information: a float that remembers what it was measured on.
-
-    Sums and differences of two keep both memories, so the result of a measure can name the
-    kernels it used.
-
-    Examples
-    --------
-    >>> import lorenyi as lr
-    >>> lr.mutual_information([0, 0, 1, 1], ["a", "a", "b", "b"])
-    1.0 bits (x: Delta(), y: Delta())
-    """
-
-    about: tuple[str, ...]
-
-    def __new__(cls, value: float, about: tuple[str, ...] = ()) -> Bits:
-        """Make a value with what it is about."""
-        self = super().__new__(cls, value)
-        self.about = about
-        return self
-
-    def __repr__(self) -> str:
-        """Show the value in bits and the kernels."""
-        kernels = f" ({', '.join(self.about)})" if self.about else ""
-        return f"{float(self):.6g} bits{kernels}" if self % 1 else f"{float(self)} bits{kernels}"
-
-    def __str__(self) -> str:
-        """Show the number alone."""
-        return float.__repr__(self)
-
-    def __add__(self, other: Any) -> Any:
-        """Add; two amounts remember both."""
-        return self._combined(other, float.__add__)
-
-    def __sub__(self, other: Any) -> Any:
-        """Subtract; two amounts remember both."""
-        return self._combined(other, float.__sub__)
-
-    def __neg__(self) -> Bits:
-        """Return the negative amount."""
-        return Bits(-float(self), self.about)
-
-    def _combined(self, other: Any, operation: Any) -> Any:
-        if not isinstance(other, (float, int)):
-            return NotImplemented
-        new = [name for name in getattr(other, "about", ()) if name not in self.about]
-        return Bits(operation(self, other), (*self.about, *new))
 
 
 def require_alpha(alpha: float) -> None:
@@ -223,7 +175,7 @@ class Renyi:
     rank : int, optional
         k, from 1 to n - 1; None for the classical entropy.
     solver : Solver
-        How to find the eigenvalues. At alpha = 2 without a rank none is needed
+        How to find the eigenvalues; `Auto()` by default. At alpha = 2 without a rank none is needed
         (:math:`S_2 = -\log_2 \|A\|_F^2`); at infinity one eigenvalue is.
 
     Examples
@@ -238,7 +190,7 @@ class Renyi:
 
     alpha: float = 1.0
     rank: int | None = None
-    solver: Solver = Exact()
+    solver: Solver = Auto()
 
     def __post_init__(self) -> None:
         require_alpha(self.alpha)
@@ -251,15 +203,77 @@ class Renyi:
     def __call__(self, A: Gram) -> Any:
         """Return the entropy of A in bits: `Bits` for NumPy, else a 0-d array of A's library."""
         A = gram(A)
-        value = self._value(A)
+        value = self._shortcut(A)
+        if value is None:
+            value = self._value(self._spectrum(A))
         return Bits(float(value), A.names) if _arrays.is_numpy(A.reference) else value
 
-    def _value(self, A: Gram) -> Array:
+    def certified(self, A: Gram) -> Estimate:
+        """Return the entropy of A with an interval that contains the exact value.
+
+        For `rank=k` it encloses S^k, for `rank=None` S. The interval bounds the computation (its
+        truncation, its randomness, its rounding), not the sampling of the data.
+
+        Examples
+        --------
+        >>> import numpy as np, lorenyi as lr
+        >>> A = lr.gram(np.linspace(0.0, 4.0, 500), lr.Gaussian(1.0))
+        >>> H = lr.Renyi(alpha=1, solver=lr.Auto(tol=1e-3))
+        >>> estimate = H.certified(A)
+        >>> float(estimate) == H(A), estimate.width < 1e-3
+        (True, True)
+        """
+        A = gram(A)
+        value = self._shortcut(A)
+        if value is not None:
+            slack = 1e-15 * len(A) ** 0.5 * (abs(float(value)) + 1.0)
+            if _arrays.epsilon(A.reference) > 1e-12:
+                slack = slack * _arrays.epsilon(A.reference) * 2.0**52
+            low, high, failure = float(value) - slack, float(value) + slack, 0.0
+        else:
+            spectrum = self._spectrum(A)
+            low, high = self._interval(spectrum)
+            value, failure = self._value(spectrum), spectrum.failure
+        number = float(_arrays.detach(value))
+        low, high = min(low, number), max(high, number)
+        return Estimate(low, number, high, failure=failure, about=A.names)
+
+    def _shortcut(self, A: Gram) -> Array | None:
+        """S_2 without a rank needs no eigenvalues: -log2 |A|_F^2."""
         if self.alpha == 2 and self.rank is None:
-            norm = A.squared_norm()
-            return -_arrays.namespace(A.reference).log2(norm)
+            return -_arrays.namespace(A.reference).log2(A.squared_norm())
+        return None
+
+    def _order(self) -> int | None:
+        """The rank that counts: the largest eigenvalue alone determines S_inf."""
+        return 1 if self.alpha == math.inf else self.rank
+
+    def _spectrum(self, A: Gram) -> Spectrum:
         if self.rank is not None:
             require_rank(self.rank, A.n)
-        # The largest eigenvalue alone determines S_inf, with a rank or without.
-        rank = 1 if self.alpha == math.inf else self.rank
-        return renyi_entropy(self.solver(A, rank), self.alpha, rank)
+        return self.solver(A, self._order(), self._width)
+
+    def _width(self, spectrum: Spectrum) -> float:
+        low, high = self._interval(spectrum)
+        return high - low
+
+    def _value(self, spectrum: Spectrum) -> Array:
+        """The value: from the leading eigenvalues, kept within what is proven."""
+        value = renyi_entropy(spectrum, self.alpha, self._order())
+        if spectrum.kind != "ritz" or spectrum.proof is None or _arrays.tracks_gradient(value):
+            return value
+        low, high = self._interval(spectrum)
+        return _arrays.namespace(value).clip(value, min=low, max=high)
+
+    def _interval(self, spectrum: Spectrum) -> tuple[float, float]:
+        pair = enclosure(spectrum)
+        if pair is None:
+            raise ValueError(
+                f"{self.solver!r} gives estimates without bounds: for a certified interval use "
+                "Auto, Exact, Lanczos, BlockLanczos or PivotedCholesky"
+            )
+        if self.alpha == 0:
+            value = float(renyi_entropy(spectrum, 0.0, self.rank))
+            return value, value
+        low, high = (float(renyi_entropy(end, self.alpha, self._order())) for end in pair)
+        return low, high

@@ -12,7 +12,7 @@ equality kernels and finite feature maps are exploited in one place (`Gram.reduc
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
 from typing import Any, Literal, TypeAlias
@@ -28,10 +28,12 @@ from lorenyi.blocks import (
     Source,
     common,
     hstack,
+    parallel,
     read,
     require_finite,
     require_memory,
     slices,
+    tree_sum,
 )
 from lorenyi.kernels import (
     Delta,
@@ -43,6 +45,7 @@ from lorenyi.kernels import (
 )
 
 Index: TypeAlias = slice | np.ndarray
+TILE = 512
 
 
 @dataclass(frozen=True, eq=False)
@@ -240,6 +243,13 @@ class Gram:
         size = len(self) if self.tracks_gradient else max(1, entries // len(self))
         return slices(len(self), size)
 
+    def _over_rows(self, function: Callable[[slice], Any]) -> list[Any]:
+        """Apply a function to the blocks of rows, in parallel where it pays."""
+        blocks = self.row_blocks()
+        if _arrays.is_numpy(self.reference) and len(blocks) >= 4:
+            return parallel(function, blocks)
+        return [function(rows) for rows in blocks]
+
     def columns(self, index: np.ndarray) -> Array:
         """Return A[:, index], evaluating only these columns."""
         return self.block(slice(0, len(self)), np.asarray(index))
@@ -253,14 +263,18 @@ class Gram:
             product = self.factors[0].array @ scaled
         else:
             product = _arrays.concat(
-                [self.kernel_block(rows, everything) @ scaled for rows in self.row_blocks()]
+                self._over_rows(lambda rows: self.kernel_block(rows, everything) @ scaled)
             )
         product = self.scale[:, None] * product
         return product[:, 0] if vector else product
 
     def dense(self) -> Array:
         """Return A as a dense array, if it fits in memory."""
-        return self.scale[:, None] * self._kernel_matrix() * self.scale[None, :]
+        matrix = self.scale[:, None] * self._kernel_matrix()
+        if _arrays.is_numpy(matrix):
+            matrix *= self.scale[None, :]
+            return matrix
+        return matrix * self.scale[None, :]
 
     def _kernel_matrix(self) -> Array:
         m = len(self)
@@ -273,11 +287,33 @@ class Gram:
         if len(self.factors) == 1 and isinstance(self.factors[0], Matrix):
             array = self.factors[0].array
             return array.toarray() if _arrays.is_sparse(array) else array
-        everything = slice(0, m)
-        blocks = [self.kernel_block(rows, everything) for rows in self.row_blocks()]
         if self.is_sparse:
-            blocks = [block.toarray() for block in blocks]
-        return _arrays.concat(blocks)
+            everything = slice(0, m)
+            return _arrays.concat(
+                [self.kernel_block(rows, everything).toarray() for rows in self.row_blocks()]
+            )
+        if _arrays.is_numpy(self.reference) and m > TILE:
+            return self._mirrored()
+        return self.kernel_block(slice(0, m), slice(0, m))
+
+    def _tiles(self) -> list[tuple[slice, slice]]:
+        """Cut the upper triangle into square tiles."""
+        cuts = slices(len(self), TILE)
+        return [(rows, columns) for i, rows in enumerate(cuts) for columns in cuts[i:]]
+
+    def _mirrored(self) -> np.ndarray:
+        """Fill the matrix from the tiles of its upper triangle."""
+        matrix = np.empty((len(self), len(self)), dtype=self.reference.dtype)
+
+        def fill(tile: tuple[slice, slice]) -> None:
+            rows, columns = tile
+            block = self.kernel_block(rows, columns)
+            matrix[rows, columns] = block
+            if rows is not columns:
+                matrix[columns, rows] = block.T
+
+        parallel(fill, self._tiles())
+        return matrix
 
     def held(self) -> Gram:
         """Return the same Gram with its entries stored, for solvers that read them many times."""
@@ -300,13 +336,18 @@ class Gram:
         return total
 
     def _squared_norm(self) -> Array:
-        everything = slice(0, len(self))
-        xp = _arrays.namespace(self.scale)
-        total = 0.0
-        for rows in self.row_blocks():
-            part = self.block(rows, everything)
-            total = total + ((part * part).sum() if self.is_sparse else xp.sum(part * part))
-        return total
+        if not _arrays.is_numpy(self.reference):
+            dense = self.block(slice(0, len(self)), slice(0, len(self)))
+            return _arrays.namespace(dense).sum(dense * dense)
+
+        def part(tile: tuple[slice, slice]) -> float:
+            rows, columns = tile
+            block = self.kernel_block(rows, columns)
+            left, right = self.scale[rows] ** 2, self.scale[columns] ** 2
+            block = block.multiply(block) if self.is_sparse else np.square(block)
+            return float(left @ (block @ right)) * (1 if rows is columns else 2)
+
+        return np.asarray(tree_sum(parallel(part, self._tiles())))
 
     def single(self) -> Gram:
         """Return the same Gram in float32."""

@@ -8,14 +8,13 @@ from alpha = 1 differences such as the mutual information can be negative: nothi
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from itertools import combinations
 from typing import Any, TypeAlias
 
 from lorenyi import _arrays
 from lorenyi._arrays import Array
-from lorenyi.entropy import Bits, Renyi
+from lorenyi.entropy import Renyi
 from lorenyi.gram import Gram, gram, joint
 
 Functional: TypeAlias = Callable[[Gram], Any]
@@ -220,8 +219,7 @@ def vendi_score(x: Variable, *, entropy: Functional = Renyi(), weights: Any = No
     >>> float(lr.vendi_score(["a", "b", "c", "d"]))
     4.0
     """
-    bits = entropy(variable(x, weights))
-    return math.pow(2.0, bits) if isinstance(bits, Bits) else 2.0**bits
+    return 2.0 ** entropy(variable(x, weights))
 
 
 def _sum(terms: list[Array]) -> Array:

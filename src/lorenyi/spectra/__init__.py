@@ -1,5 +1,7 @@
 """Solvers for the leading eigenvalues of a Gram, and the Spectrum they return."""
 
+from lorenyi.spectra.auto import Auto
+from lorenyi.spectra.bounds import enclosure
 from lorenyi.spectra.cholesky import PivotedCholesky
 from lorenyi.spectra.exact import Exact
 from lorenyi.spectra.lanczos import BlockLanczos, Lanczos
@@ -13,6 +15,7 @@ from lorenyi.spectra.solver import Solver
 from lorenyi.spectra.spectrum import Spectrum, require_rank
 
 __all__ = [
+    "Auto",
     "BlockLanczos",
     "Exact",
     "GaussianProjection",
@@ -23,5 +26,6 @@ __all__ = [
     "Solver",
     "SparseGraph",
     "Spectrum",
+    "enclosure",
     "require_rank",
 ]

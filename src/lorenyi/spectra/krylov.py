@@ -46,6 +46,8 @@ class Krylov:
         self.complement = A.mass  # a bound on the largest eigenvalue outside the basis
         self.failure = 0.0
         self._dropped = 0.0  # sum of squares of residuals that were not followed
+        self._decomposed: tuple[int, np.ndarray, np.ndarray] | None = None
+        self._enclosed: tuple[tuple[int, float], tuple[Spectrum, Spectrum]] | None = None
         self._draws = 0
         self._probe: tuple[int, int, int] | None = None  # size, columns, steps since
         self._eps = _arrays.epsilon(A.reference)
@@ -161,6 +163,7 @@ class Krylov:
         values, S, _ = self.ritz(count)
         self.Q[:, : len(values)] = self.vectors(S)
         self.size = len(values)
+        self._decomposed = None
         self.T[...] = 0.0
         self.T[np.arange(self.size), np.arange(self.size)] = values
 
@@ -171,7 +174,9 @@ class Krylov:
 
     def ritz(self, count: int | None = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return Ritz values (descending), their vectors in the basis, and residual norms."""
-        values, S = _arrays.eigh(self.projected)
+        if self._decomposed is None or self._decomposed[0] != self.products:
+            self._decomposed = (self.products, *_arrays.eigh(self.projected))
+        _, values, S = self._decomposed
         values, S = values[::-1][:count], S[:, ::-1][:, :count]
         return values, S, np.linalg.norm(self._residuals(S), axis=0)
 
@@ -235,6 +240,12 @@ class Krylov:
         is bounded by this 2 x 2 one). tau comes from the same bound one level down: the other
         Ritz vectors against the outside of the basis.
         """
+        state = (self.products, self.complement)
+        if self._enclosed is None or self._enclosed[0] != state:
+            self._enclosed = (state, self._enclosure())
+        return self._enclosed[1]
+
+    def _enclosure(self) -> tuple[Spectrum, Spectrum]:
         theta, S, _ = self.ritz()
         theta = np.maximum(theta, 0.0)
         p, m, trace = self.size, len(self.A), self.A.mass

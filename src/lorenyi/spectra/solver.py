@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import TypeAlias
 
 import numpy as np
 
@@ -12,6 +14,8 @@ from lorenyi.gram import Gram
 from lorenyi.spectra.bounds import union
 from lorenyi.spectra.spectrum import Spectrum, require_rank
 
+Width: TypeAlias = Callable[[Spectrum], float]
+
 
 class Solver(ABC):
     """A method for the leading eigenvalues, as a frozen value: `solver(A, rank)` -> `Spectrum`.
@@ -20,21 +24,31 @@ class Solver(ABC):
     so a solver sees one block without such structure and need not know of it.
     """
 
-    def __call__(self, A: Gram, rank: int | None = None) -> Spectrum:
-        """Return the leading eigenvalues of A: at least `rank` of them, or all it can give."""
+    def __call__(self, A: Gram, rank: int | None = None, width: Width | None = None) -> Spectrum:
+        """Return the leading eigenvalues of A: at least `rank` of them, or all it can give.
+
+        `width` tells the certified width in bits of what is wanted; solvers whose effort is fixed
+        do not ask it.
+        """
         if rank is not None:
             require_rank(rank, A.n)
         singles, blocks = A.reduced
-        parts = [
-            self.solve(block, None if rank is None else min(rank, len(block))) for block in blocks
-        ]
-        if singles.shape[0] or not parts:
-            parts.append(Spectrum(singles, max(int(singles.shape[0]), 1), A.mass))
+        parts = known_spectrum(singles, A.mass if not blocks else None)
+        for block in blocks:
+            parts.append(self.solve(block, None if rank is None else min(rank, len(block))))
         return union(parts, A.n, A.mass)
 
     @abstractmethod
     def solve(self, A: Gram, rank: int | None) -> Spectrum:
         """Return the leading eigenvalues of one block (n and trace: the block's own)."""
+
+
+def known_spectrum(values: Array, trace: float | None) -> list[Spectrum]:
+    """Return the Spectrum of eigenvalues known at sight, if there are any, in a list."""
+    if not values.shape[0]:
+        return []
+    total = float(np.sum(_arrays.to_numpy(values), dtype=np.float64)) if trace is None else trace
+    return [Spectrum(descending(values), int(values.shape[0]), total)]
 
 
 def descending(values: Array) -> Array:

@@ -1,0 +1,216 @@
+"""Amounts of information: `Bits`, a float that names its kernels, and `Estimate`, with bounds."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+
+class Bits(float):
+    """An amount of information: a float that remembers what it was measured on.
+
+    Sums and differences of two keep both memories, so the result of a measure can name the
+    kernels it used.
+
+    Examples
+    --------
+    >>> import lorenyi as lr
+    >>> lr.mutual_information([0, 0, 1, 1], ["a", "a", "b", "b"])
+    1.0 bits (x: Delta(), y: Delta())
+    """
+
+    about: tuple[str, ...]
+
+    def __new__(cls, value: float, about: tuple[str, ...] = ()) -> Bits:
+        """Make a value with what it is about."""
+        self = super().__new__(cls, value)
+        self.about = about
+        return self
+
+    def __getnewargs__(self) -> tuple[Any, ...]:
+        """Tell pickle how to make it again."""
+        return float(self), self.about
+
+    def __repr__(self) -> str:
+        """Show the value in bits and the kernels."""
+        value = f"{float(self):.6g}" if float(self) % 1 else f"{float(self)}"
+        return f"{value} bits" + (f" ({', '.join(self.about)})" if self.about else "")
+
+    def __str__(self) -> str:
+        """Show the number alone."""
+        return float.__repr__(self)
+
+    def __add__(self, other: Any) -> Any:
+        """Add; two amounts remember both."""
+        if not isinstance(other, (float, int)):
+            return NotImplemented
+        return Bits(float(self) + float(other), _both(self, other))
+
+    def __sub__(self, other: Any) -> Any:
+        """Subtract; two amounts remember both."""
+        if not isinstance(other, (float, int)):
+            return NotImplemented
+        return Bits(float(self) - float(other), _both(self, other))
+
+    def __neg__(self) -> Bits:
+        """Return the negative amount."""
+        return Bits(-float(self), self.about)
+
+
+def _both(a: Any, b: Any) -> tuple[str, ...]:
+    """Join what two amounts are about, each name once."""
+    names = (*getattr(a, "about", ()), *getattr(b, "about", ()))
+    return tuple(dict.fromkeys(names))
+
+
+class Estimate(Bits):
+    """An amount of information with a certified interval around it.
+
+    The interval bounds the computation, not the sampling: it contains the value that an exact
+    decomposition would give for these data. Arithmetic follows the rules of intervals, so a
+    measure's formula carries it through.
+
+    Parameters
+    ----------
+    low, value, high : float
+        The interval and a value in it.
+    failure : float
+        Probability, over the solver's own random draws, that the interval misses; 0 if it is
+        proven. Adds up over the terms of a measure.
+    about : tuple of str
+        The kernels.
+    unit : str
+        What it counts.
+
+    Examples
+    --------
+    >>> import lorenyi as lr
+    >>> a, b = lr.Estimate(1.0, 1.5, 2.0), lr.Estimate(0.25, 0.5, 0.75)
+    >>> a - b
+    1.00 bits [0.25, 1.75] (proven)
+    >>> float(a - b)
+    1.0
+    """
+
+    low: float
+    high: float
+    failure: float
+    unit: str
+
+    def __new__(
+        cls,
+        low: float,
+        value: float,
+        high: float,
+        *,
+        failure: float = 0.0,
+        about: tuple[str, ...] = (),
+        unit: str = "bits",
+    ) -> Estimate:
+        """Make a value with its interval."""
+        if not low <= value <= high:
+            raise ValueError(f"low <= value <= high does not hold: {low}, {value}, {high}")
+        self = float.__new__(cls, value)
+        self.low, self.high, self.failure = float(low), float(high), float(failure)
+        self.about, self.unit = about, unit
+        return self
+
+    def __getnewargs_ex__(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """Tell pickle how to make it again."""
+        extra = {"failure": self.failure, "about": self.about, "unit": self.unit}
+        return (self.low, float(self), self.high), extra
+
+    @property
+    def value(self) -> float:
+        """The value, as `float()` gives it."""
+        return float(self)
+
+    @property
+    def width(self) -> float:
+        """Length of the interval."""
+        return self.high - self.low
+
+    def __contains__(self, x: float) -> bool:
+        """Tell whether x lies in the interval."""
+        return self.low <= float(x) <= self.high
+
+    def __repr__(self) -> str:
+        """Show as many digits as the interval justifies, and of which kind it is."""
+        digits = min(max(2 - math.floor(math.log10(self.width)), 1), 12) if self.width > 0 else 12
+        scale = 10.0**digits
+        low = math.floor(self.low * scale) / scale
+        high = math.ceil(self.high * scale) / scale
+        kind = f"fails with p < {self.failure:.1g}" if self.failure else "proven"
+        names = "; " + ", ".join(self.about) if self.about else ""
+        unit = f" {self.unit}" if self.unit else ""
+        interval = f"[{low:.{digits}f}, {high:.{digits}f}]"
+        return f"{float(self):.{digits}f}{unit} {interval} ({kind}{names})"
+
+    def _repr_html_(self) -> str:
+        """Show the interval as a small bar in notebooks."""
+        from html import escape
+
+        return f"<code>{escape(repr(self))}</code>"
+
+    def _combine(self, other: Any, operation: Callable[[float, float], float]) -> Any:
+        """Apply an operation, monotone in each argument, to both ends."""
+        if not isinstance(other, (float, int)):
+            return NotImplemented
+        ends = (other.low, other.high) if isinstance(other, Estimate) else (float(other),) * 2
+        corners = [operation(a, b) for a in (self.low, self.high) for b in ends]
+        value = operation(float(self), float(other))
+        return Estimate(
+            min(*corners, value),
+            value,
+            max(*corners, value),
+            failure=self.failure + getattr(other, "failure", 0.0),
+            about=_both(self, other),
+            unit=self.unit,
+        )
+
+    def _without_unit(self) -> Estimate:
+        self.unit = ""
+        return self
+
+    def __add__(self, other: Any) -> Any:
+        """Add intervals."""
+        return self._combine(other, lambda a, b: a + b)
+
+    __radd__ = __add__
+
+    def __sub__(self, other: Any) -> Any:
+        """Subtract intervals."""
+        return self._combine(other, lambda a, b: a - b)
+
+    def __rsub__(self, other: Any) -> Any:
+        """Subtract from a number."""
+        return self._combine(other, lambda a, b: b - a)
+
+    def __neg__(self) -> Estimate:
+        """Return the negative interval."""
+        return -1.0 * self  # type: ignore[no-any-return]
+
+    def __mul__(self, other: Any) -> Any:
+        """Multiply intervals."""
+        return self._combine(other, lambda a, b: a * b)
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, other: Any) -> Any:
+        """Divide by an interval that does not contain zero."""
+        low, high = (other.low, other.high) if isinstance(other, Estimate) else (other, other)
+        if isinstance(other, (float, int)) and low <= 0 <= high:
+            raise ZeroDivisionError(f"division by an interval that contains 0: {other!r}")
+        quotient = self._combine(other, lambda a, b: a / b)
+        return quotient._without_unit() if isinstance(other, Estimate) else quotient
+
+    def __pow__(self, exponent: Any, modulo: None = None) -> Any:
+        """Raise a positive interval to a power."""
+        if self.low < 0:
+            raise ValueError(f"a power of an interval with negative numbers: {self!r}")
+        return self._combine(exponent, lambda a, b: float(a**b))._without_unit()
+
+    def __rpow__(self, base: Any, modulo: None = None) -> Any:
+        """Raise a number to this power, as for 2^S."""
+        return self._combine(base, lambda a, b: float(b**a))._without_unit()
