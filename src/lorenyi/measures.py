@@ -125,7 +125,7 @@ def normalized_mutual_information(
     A, B = variable(x, weights), variable(y, weights, "y")
     a, b = entropy(A), entropy(B)
     product = a * b
-    if float(_arrays.detach(product)) <= 0:
+    if min(float(_arrays.detach(a)), float(_arrays.detach(b))) <= 1e-12:  # zero up to rounding
         return 0.0 * product
     return (a + b - entropy(A * B)) / product**0.5
 
