@@ -173,31 +173,36 @@ class KrylovSearch(Search):
     def refine(self, closeness: float) -> bool:
         """Grow the basis; probe once the wanted values have settled; settle the probe."""
         krylov = self.krylov
-        if krylov.complete or krylov.size > len(self.A) // 2:
+        if krylov.complete or krylov.size > len(self.A) // 3:
             return False
-        values, _, residual = krylov.ritz()
-        converged = residual <= 0.05 * values
-        settled = int(np.argmin(converged)) if not converged.all() else len(values)
-        wanted = min(self.rank, len(values))
-        ready = (
-            settled > wanted and values[min(settled, len(values) - 1)] < 0.85 * values[wanted - 1]
-        )
-        if not self.probing and ready and not self.classical:
-            krylov.grow(krylov.size + 12 * (krylov.block + 16))
-            krylov.probe(16)
-            self.probing = True
-            self._steps(4)
-        elif self.probing:
+        if self.probing:
             self._steps(2)
         else:
-            self._steps(max(2, krylov.size // (4 * krylov.block)))
+            kept = self._separated()
+            if kept:
+                krylov.probe(kept, 16)
+                self.probing = True
+                self._steps(5)
+            else:
+                self._steps(max(2, krylov.size // (6 * krylov.block)))
         if self.probing:
             self.settled += 1
             before = krylov.complement
-            after = krylov.settle_probe(self.failure * 0.5**self.settled)
-            stalled = after > 0.97 * before and self.settled > 4
-            self.probing = not stalled  # the outside was too large: grow on, then probe again
+            after = krylov.settle(self.failure * 0.5**self.settled)
+            self.probing = self.settled % 5 > 0 or after < 0.9 * before
         return True
+
+    def _separated(self) -> int:
+        """Return how many leading Ritz vectors to keep so that what is outside lies well below.
+
+        The iteration that bounds the outside overshoots by about a fifth, so as many must have
+        settled as bring the next value that far below the last one wanted.
+        """
+        values, _, residual = self.krylov.ritz()
+        unsettled = np.flatnonzero(residual > 0.03 * values)
+        settled = int(unsettled[0]) if len(unsettled) else len(values)
+        below = np.flatnonzero(values[:settled] < 0.82 * values[min(self.rank, len(values)) - 1])
+        return int(below[0]) if len(below) and not self.classical else 0
 
     def _steps(self, count: int) -> None:
         krylov = self.krylov

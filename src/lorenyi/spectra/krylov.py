@@ -43,13 +43,14 @@ class Krylov:
         self.capacity = min(capacity, m)
         self.size = 0
         self.products = 0
-        self.complement = A.mass  # a bound on the largest eigenvalue outside the basis
+        self.complement = A.mass  # bounds the largest eigenvalue outside what `probe` kept
         self.failure = 0.0
         self._dropped = 0.0  # sum of squares of residuals that were not followed
         self._decomposed: tuple[int, np.ndarray, np.ndarray] | None = None
         self._enclosed: tuple[tuple[int, float], tuple[Spectrum, Spectrum]] | None = None
         self._draws = 0
-        self._probe: tuple[int, int, int] | None = None  # size, columns, steps since
+        self._kept: tuple[np.ndarray, np.ndarray] | None = None  # values and residuals at `probe`
+        self._probe = (0, 0, 0)  # its start, its columns, steps since
         self._eps = _arrays.epsilon(A.reference)
         self.Q: Array = _arrays.like(np.zeros((m, self.capacity)), A.reference)
         self.T = np.zeros((self.capacity, self.capacity))
@@ -112,9 +113,8 @@ class Krylov:
         R = W - self.basis @ H
         R = R - self.basis @ (self.basis.T @ R)
         Y, self.B = orthonormalised(R)
-        if self._probe is not None:
-            start, columns, steps = self._probe
-            self._probe = (start, columns, steps + 1)
+        start, columns, steps = self._probe
+        self._probe = (start, columns, steps + 1)
         self._next(Y)
 
     def _extend(self, old: int, H: np.ndarray) -> None:
@@ -191,37 +191,36 @@ class Krylov:
 
     # ------------------------------------------------------------------ what it proves
 
-    def probe(self, columns: int) -> None:
-        """Add fresh random columns to the next block: their iteration bounds what is outside."""
-        columns = min(columns, len(self.A) - self.size - int(self.X.shape[1]))
-        if columns <= 0:
-            return
-        xp = _arrays.namespace(self.X)
-        self._draws += 1
-        draws = _arrays.like(
-            _arrays.normal(self.seed, self._draws, len(self.A), columns), self.A.reference
-        )
-        self.X = self._orthonormal(xp.concat([self.X, draws], axis=1))
-        # The new columns are not residuals: their coupling to the basis is exactly zero.
-        self._probe = (self.size, columns, 0)
+    def probe(self, kept: int, columns: int) -> None:
+        """Keep the leading Ritz vectors and go on from random columns orthogonal to them.
 
-    def settle_probe(self, failure: float) -> float:
-        r"""Bound the largest eigenvalue outside the basis as it was at `probe`, and return it.
+        What follows is an iteration on A outside the kept space, from a start that is independent
+        of it: `settle` reads a bound on the largest eigenvalue there off it.
+        """
+        values, _, residual = self.ritz(kept)
+        self._kept = (np.maximum(values, 0.0), residual**2 + self._dropped)
+        self.compress(kept)
+        self._dropped += float(np.sum(residual**2))
+        self.complement = self.A.mass
+        self._probe = (self.size, columns, 0)
+        self.X = self.fresh(min(columns, len(self.A) - self.size))
+
+    def settle(self, failure: float) -> float:
+        r"""Bound the largest eigenvalue outside the space kept at `probe`, and return it.
 
         After q steps from b random vectors on a positive semi-definite C of order m, the largest
         Ritz value mu satisfies mu >= (1 - eps) |C|_2 unless all b starts fail, which has a
         probability of at most :math:`(1.648 \sqrt m\, e^{-\sqrt\epsilon (2q - 1)})^b`
         (Kuczynski and Wozniakowski 1992 for one start).
         """
-        if self._probe is None or self._probe[2] < 1:
-            return self.complement
         start, columns, steps = self._probe
-        inner = self.T[start : self.size, start : self.size]
-        mu = float(_arrays.eigvalsh(inner)[-1])
+        if self._kept is None or steps < 1:
+            return self.complement
+        mu = float(_arrays.eigvalsh(self.T[start : self.size, start : self.size])[-1])
         m = len(self.A) - start
         root = (math.log(1.648 * math.sqrt(m)) - math.log(failure) / columns) / (2 * steps - 1)
         if root < 1:
-            slack = 4 * math.sqrt(len(self.A)) * self._eps * float(self.projected.max())
+            slack = 4 * math.sqrt(len(self.A)) * self._eps * float(self._kept[0][0])
             bound = mu / (1 - root * root) + slack
             if bound < self.complement:
                 self.complement, self.failure = bound, self.failure + failure
@@ -240,21 +239,22 @@ class Krylov:
         is bounded by this 2 x 2 one). tau comes from the same bound one level down: the other
         Ritz vectors against the outside of the basis.
         """
-        state = (self.products, self.complement)
+        state = (self.products if self._kept is None else 0, self.complement)
         if self._enclosed is None or self._enclosed[0] != state:
             self._enclosed = (state, self._enclosure())
         return self._enclosed[1]
 
     def _enclosure(self) -> tuple[Spectrum, Spectrum]:
-        theta, S, _ = self.ritz()
-        theta = np.maximum(theta, 0.0)
-        p, m, trace = self.size, len(self.A), self.A.mass
-        rest = self.rest
-        outside = min(rest, self.complement) if not self.complete else rest
-        leak = self._residuals(S)
-        squares = np.sum(leak * leak, axis=0)
-        first = np.sqrt(np.cumsum(squares) + self._dropped)  # of the first j, j = 1 .. p
-        beyond = np.sqrt(np.cumsum(squares[::-1])[::-1] + self._dropped)
+        if self._kept is not None and self.complement < self.A.mass:
+            theta, squares = self._kept
+        else:
+            theta, _, residual = self.ritz()
+            theta, squares = np.maximum(theta, 0.0), residual**2 + self._dropped
+        p, m, trace = len(theta), len(self.A), self.A.mass
+        rest = max(trace - float(np.sum(theta)), 0.0)
+        outside = min(rest, self.complement)
+        first = np.sqrt(np.cumsum(squares))  # of the first j, j = 1 .. p
+        beyond = np.sqrt(np.cumsum(squares[::-1])[::-1])
         following = np.append(theta[1:], 0.0)
         tau = np.append(_largest(following[:-1], beyond[1:], outside), outside)
         candidates = np.unique(np.linspace(0, p - 1, min(p, 64)).astype(int))
