@@ -165,6 +165,11 @@ def free_memory() -> int:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 
+def fits(needed: int) -> bool:
+    """Tell whether so many bytes are free."""
+    return needed <= free_memory()
+
+
 def require_memory(needed: int, what: str, remedy: str) -> None:
     """Refuse, before trying, what does not fit in memory."""
     free = free_memory()

@@ -27,6 +27,7 @@ from lorenyi.blocks import (
     Data,
     Source,
     common,
+    fits,
     hstack,
     parallel,
     read,
@@ -276,11 +277,15 @@ class Gram:
             return matrix
         return matrix * self.scale[None, :]
 
+    def _bytes(self) -> int:
+        """Return the memory that a dense matrix and one like it take while it is made."""
+        item = _arrays.namespace(self.reference).finfo(self.reference.dtype).bits // 8
+        return int(2 * len(self) ** 2 * item)
+
     def _kernel_matrix(self) -> Array:
         m = len(self)
-        item = _arrays.namespace(self.reference).finfo(self.reference.dtype).bits // 8
         require_memory(
-            2 * m * m * item,
+            self._bytes(),
             f"a dense {m} x {m} kernel matrix",
             "use a solver that reads it in blocks, such as Lanczos or InputSparsity",
         )
@@ -316,15 +321,21 @@ class Gram:
         return matrix
 
     def held(self) -> Gram:
-        """Return the same Gram with its entries stored, for solvers that read them many times."""
+        """Return the same Gram with its entries stored, for solvers that read them many times.
+
+        Where they do not fit in memory it is left as it is: products make them anew, a block of
+        rows at a time.
+        """
         if all(isinstance(factor, Matrix) for factor in self.factors) and len(self.factors) == 1:
             return self
         if self.is_sparse:
             everything = slice(0, len(self))
             rows = [self.kernel_block(block, everything) for block in self.row_blocks()]
             matrix = scipy.sparse.vstack(rows, format="csr")
-        else:
+        elif fits(self._bytes()):
             matrix = self._kernel_matrix()
+        else:
+            return self
         return self._with([Matrix(matrix)])
 
     def squared_norm(self) -> Array:

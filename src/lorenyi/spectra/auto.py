@@ -285,7 +285,7 @@ class Auto(Solver):
                 self.progress(f"{A!r}: {gap:.3g} bits wide", gap)
             if gap <= self.tol or not self._refine(searches, gap / self.tol, rank, failure):
                 break
-        if gap > self.tol:
+        if gap > self.tol and spectrum.kind != "complete":  # then only rounding is left
             warnings.warn(
                 f"{A!r}: the certified width is {gap:.3g} bits, tol asks for {self.tol:.3g}; raise "
                 "tol=, give more memory=, a rank=, or use Exact()",
