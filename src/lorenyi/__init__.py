@@ -9,6 +9,7 @@ from lorenyi import theory
 from lorenyi.entropy import Renyi, information_potential, renyi_entropy
 from lorenyi.estimate import Bits, Estimate
 from lorenyi.gram import Gram, gram, joint
+from lorenyi.independence import IndependenceTest, independence_test
 from lorenyi.kernels import (
     Cosine,
     Delta,
@@ -64,6 +65,7 @@ __all__ = [
     "GaussianProjection",
     "Gram",
     "HadamardProjection",
+    "IndependenceTest",
     "InputSparsity",
     "Kernel",
     "Lanczos",
@@ -84,6 +86,7 @@ __all__ = [
     "dual_total_correlation",
     "entropy",
     "gram",
+    "independence_test",
     "information_potential",
     "interaction_information",
     "joint",

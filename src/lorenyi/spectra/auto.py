@@ -156,7 +156,7 @@ class KrylovSearch(Search):
         super().__init__(A)
         self.rank = rank or 64
         self.classical = rank is None
-        block = 16 if len(A) < 50_000 else 32
+        block = 32 if len(A) > 3000 else 16
         size = 2 * self.rank + 2 * block
         self.failure = failure
         matrix = A.held() if hold else A

@@ -187,15 +187,15 @@ class PivotedCholesky(Solver):
 def subsample(A: Gram, size: int, seed: int) -> Gram:
     """Return the Gram of a random sample of the rows, scaled to the same mass."""
     index = _arrays.choose(seed, 11, len(A), size)
-    part = A._take(index)
+    part = A.take(index)
     share = float(np.sum(part.weights)) / A.mass
-    return part._with(part.factors, part.scale / np.sqrt(share), part.weights / share)
+    return part.with_factors(part.factors, part.scale / np.sqrt(share), part.weights / share)
 
 
 def nystroem(A: Gram, factor: Factor) -> Spectrum:
     """Stream all rows through the pivots of a factor of a sample; keep r x r sums only."""
     sample = factor.A
-    pivots = sample._take(factor.pivots)
+    pivots = sample.take(factor.pivots)
     everything = slice(0, len(pivots))
     core = np.asarray(pivots.kernel_block(everything, everything), dtype=np.float64)
     core = 0.5 * (core + core.T)

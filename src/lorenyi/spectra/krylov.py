@@ -52,7 +52,7 @@ class Krylov:
         self._kept: tuple[np.ndarray, np.ndarray] | None = None  # values and residuals at `probe`
         self._probe = (0, 0, 0)  # its start, its columns, steps since
         self._eps = _arrays.epsilon(A.reference)
-        self.Q: Array = _arrays.like(np.zeros((m, self.capacity)), A.reference)
+        self.Q: Array = self._columns(self.capacity)
         self.T = np.zeros((self.capacity, self.capacity))
         self.B = np.zeros((self.block, self.block))
         self.X = self.fresh(self.block)
@@ -85,6 +85,10 @@ class Krylov:
         """Whether no further step is possible (a block goes in whole, or its leak is lost)."""
         whole = self.size + int(self.X.shape[1]) <= self.capacity
         return self.complete or not (whole or self.capacity == len(self.A))
+
+    def _columns(self, count: int) -> Array:
+        """Return zeros for the basis, each vector in one piece of memory."""
+        return _arrays.like(np.zeros((count, len(self.A))), self.A.reference).T
 
     def fresh(self, columns: int) -> Array:
         """Return random orthonormal columns that are orthogonal to the basis."""
@@ -153,8 +157,9 @@ class Krylov:
         capacity = min(capacity, len(self.A))
         if capacity <= self.capacity:
             return
-        extra = _arrays.like(np.zeros((len(self.A), capacity - self.capacity)), self.A.reference)
-        self.Q = _arrays.concat([self.Q, extra], axis=1)
+        wider = self._columns(capacity)
+        wider[:, : self.size] = self.basis
+        self.Q = wider
         self.T = np.pad(self.T, (0, capacity - self.capacity))
         self.capacity = capacity
 
