@@ -12,6 +12,7 @@ equality kernels and finite feature maps are exploited in one place (`Gram.reduc
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
@@ -581,6 +582,14 @@ def gram(
         kernel = _as_kernel(kernel)
     if isinstance(kernel, Precomputed):
         return _from_matrix(x, weights, check, name)
+    if kernel is not None and kernel.infinitely_divisible is None:
+        warnings.warn(
+            f"{kernel!r} is not known to be infinitely divisible, which the theory of these "
+            "measures asks for; Function(f, infinitely_divisible=True) says that it is, and "
+            "False that you accept it",
+            UserWarning,
+            stacklevel=2,
+        )
     data = read(x, name)
     parts = _parts(data, kernel, name)
     n = int(parts[0][1].shape[0])

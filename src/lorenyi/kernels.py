@@ -7,7 +7,6 @@ follow one convention everywhere: `Gaussian(sigma)` is exp(-|x - y|^2 / (2 sigma
 from __future__ import annotations
 
 import math
-import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -464,14 +463,6 @@ class Function(Kernel):
 
     def prepare(self, points: Source, weights: np.ndarray | None) -> tuple[Kernel, Source]:
         """Check the function on a few points: shape, symmetry, diagonal."""
-        if self.infinitely_divisible is None:
-            warnings.warn(
-                f"{self!r} is not known to be infinitely divisible, which the theory of these "
-                "measures asks for; Function(f, infinitely_divisible=True) says that it is, and "
-                "False that you accept it",
-                UserWarning,
-                stacklevel=4,
-            )
         rows = points.rows(slice(0, min(len(points), 64)))
         block = _arrays.to_numpy(self.block(rows, rows))
         scale = float(np.abs(block).max())
@@ -490,7 +481,11 @@ class Function(Kernel):
                 f"{self!r} gave shape {getattr(block, 'shape', type(block))} for {X.shape[0]} and "
                 f"{Y.shape[0]} points: it must return one value for each pair"
             )
-        return _arrays.as_floating(block)
+        xp = _arrays.namespace(block)
+        block = _arrays.as_floating(block)
+        if not bool(xp.all(xp.isfinite(_arrays.detach(block)))):
+            raise ValueError(f"{self!r} gave NaN or infinity: a kernel is finite for every pair")
+        return block
 
     def diagonal(self, X: Array) -> Array | None:
         """Return k(x, x), a few rows at a time."""
