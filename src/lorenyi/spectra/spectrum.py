@@ -55,28 +55,45 @@ class Spectrum:
     failure: float = 0.0
 
     def __post_init__(self) -> None:
-        if not _arrays.is_array(self.values):
-            object.__setattr__(self, "values", np.asarray(self.values, dtype=np.float64))
+        given = self.values if _arrays.is_array(self.values) else np.asarray(self.values, float)
+        if given.ndim != 1 or not given.shape[0]:
+            raise ValueError(
+                f"values must be eigenvalues in one dimension, found shape {tuple(given.shape)}: "
+                "take eigvalsh of a matrix"
+            )
+        if self.kind not in ("complete", "ritz", "sketch"):
+            raise ValueError(f"kind={self.kind!r}: it is 'complete', 'ritz' or 'sketch'")
+        object.__setattr__(self, "values", _arrays.as_floating(given))
         if not self.n:
             size = self.values.shape[0] if self.counts is None else float(self.counts.sum())
             object.__setattr__(self, "n", size)
+        self._check()
+        values, xp = _arrays.to_numpy(self.values), _arrays.namespace(self.values)
+        if self.counts is None and np.any(np.diff(values) > 0):
+            object.__setattr__(self, "values", xp.sort(self.values, descending=True))
+        if float(values.min()) < 0:  # rounding around zero
+            object.__setattr__(self, "values", xp.where(self.values > 0, self.values, 0.0))
+
+    def _check(self) -> None:
+        """Refuse eigenvalues that no kernel matrix of this trace has."""
+        values, total = _arrays.to_numpy(self.values), self._sum()
         tolerance = max(len(self), 10) * 4 * _arrays.epsilon(self.values)
-        values = _arrays.to_numpy(self.values)
-        largest = max(float(values.max(initial=0.0)), self.trace / self.n)
-        if values.size and float(values.min()) < -tolerance * largest:
+        if not np.isfinite(values).all():
+            raise ValueError("an eigenvalue is not finite: check the matrix or kernel for overflow")
+        if float(values.min()) < -tolerance * max(float(values.max()), self.trace / self.n):
             raise ValueError(
                 f"an eigenvalue is {values.min():.3g}: the matrix is not positive semi-definite, "
                 "so it is not a kernel matrix; check the kernel, or add its size to the diagonal"
             )
-        xp = _arrays.namespace(self.values)
-        if self.counts is None and np.any(np.diff(values) > 0):
-            object.__setattr__(self, "values", xp.sort(self.values, descending=True))
-        if values.size and float(values.min()) < 0:  # rounding around zero
-            object.__setattr__(self, "values", xp.where(self.values > 0, self.values, 0.0))
-        if self.kind == "ritz" and self._sum() > self.trace * (1 + tolerance):
+        if self.kind == "ritz" and total > self.trace * (1 + tolerance):
             raise ValueError(
-                f"the leading eigenvalues sum to {self._sum():.6g}, more than the trace "
+                f"the leading eigenvalues sum to {total:.6g}, more than the trace "
                 f"{self.trace:.6g}: some are negative, so the matrix is not a kernel matrix"
+            )
+        if self.kind == "complete" and abs(total - self.trace) > 0.01 * self.trace:  # not rounding
+            raise ValueError(
+                f"the eigenvalues sum to {total:.6g} and trace={self.trace:.6g}: divide them by "
+                "their sum, or give trace=, or kind='ritz' and n= if these are the leading ones"
             )
 
     def _sum(self) -> float:
