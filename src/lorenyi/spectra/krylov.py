@@ -285,11 +285,17 @@ class Krylov:
         """Read the Spectrum off the basis (with a gradient where A asks for one)."""
         count = None if rank is None or self.complete else rank
         values, S, _ = self.ritz(count)
+        smallest = float(self.ritz()[0][-1])
+        noise = 4 * len(self.A) * self._eps * float(values[0])  # rounding of the products
+        if smallest < -noise:
+            raise ValueError(
+                f"an eigenvalue is at most {smallest:.3g}: the matrix is not positive "
+                "semi-definite, so it is not a kernel matrix; check the kernel, or add its size "
+                "to the diagonal"
+            )
         if A.tracks_gradient:
             kept = rayleigh(A, self.vectors(S))
         else:
-            # Rounding of the products around zero; anything below is for Spectrum to refuse.
-            noise = 4 * len(self.A) * self._eps * float(values[0])
             values = np.where(np.abs(values) <= noise, np.maximum(values, 0.0), values)
             kept = _arrays.like(np.ascontiguousarray(values), A.reference)
         kind: Kind = "complete" if self.complete else "ritz"
