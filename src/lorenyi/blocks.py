@@ -108,6 +108,9 @@ def hstack(sources: Sequence[ArraySource]) -> ArraySource:
 def common(arrays: Sequence[Array]) -> Array:
     """Return the array whose library and precision a combination of these takes on."""
     foreign = [a for a in arrays if not _arrays.is_numpy(a)]
+    libraries = sorted({type(a).__module__.split(".")[0] for a in foreign})
+    if len(libraries) > 1:
+        raise TypeError(f"arrays of {' and '.join(libraries)} do not mix: convert one of them")
     return max(foreign or arrays, key=lambda a: _arrays.namespace(a).finfo(a.dtype).bits)
 
 
@@ -203,7 +206,7 @@ def read(x: Any, name: str = "x") -> Data:
             f"{name} is a SciPy sparse matrix: a kernel matrix goes in as gram({name}, "
             "Precomputed()); sparse points are not supported, pass them as a dense array"
         )
-    array = x if _arrays.is_array(x) else _from_sequence(x, name)
+    array = x if _arrays.is_array(x) else from_sequence(x, name)
     n = int(array.shape[0]) if array.ndim else 0
     if n < 2:
         found = f"shape {tuple(array.shape)}" if array.ndim else "a scalar"
@@ -222,7 +225,8 @@ def _flattened(array: Array, n: int) -> Array:
     return _arrays.namespace(array).reshape(array, (n, -1))
 
 
-def _from_sequence(x: Any, name: str) -> np.ndarray:
+def from_sequence(x: Any, name: str) -> np.ndarray:
+    """Return a sequence of numbers, strings or rows as an array."""
     listed = hasattr(x, "__iter__") and not isinstance(x, (str, bytes, Mapping, Set))
     if not (listed or hasattr(x, "__array__")):
         raise TypeError(
@@ -307,7 +311,13 @@ def _read_frame(x: Any, name: str) -> Data:
     """Read a data-frame or a column of one: numeric columns as numbers, all others as symbols."""
     import narwhals as nw
 
-    frame = nw.from_native(x, eager_only=True, allow_series=True)
+    try:
+        frame = nw.from_native(x, eager_only=True, allow_series=True)
+    except TypeError as error:
+        raise TypeError(
+            f"{name} is a {type(x).__name__}, not a data-frame in memory or one of its columns: "
+            "collect() a lazy one"
+        ) from error
     series = [frame] if isinstance(frame, nw.Series) else [frame[c] for c in frame.columns]
     if not series:
         raise ValueError(f"{name} has no columns: at least one is needed")
@@ -324,6 +334,13 @@ def _read_frame(x: Any, name: str) -> Data:
             numbers.append(_numeric_column(column.to_numpy(), label))
         elif column.dtype == nw.Boolean:
             symbols.append(column.to_numpy().astype(np.int64))
+        elif isinstance(column.dtype, (nw.Object, nw.Unknown)):  # mixed types, complex numbers
+            symbols.append(_symbols(column.to_numpy()[:, None], label)[:, 0])
+        elif column.dtype.is_nested():
+            raise TypeError(
+                f"{label} holds {column.dtype}: a column holds one number or symbol a row; spread "
+                "it over columns first"
+            )
         else:
             values = column.cast(nw.String).to_numpy().astype(str)
             symbols.append(np.unique(values, return_inverse=True)[1].astype(np.int64))

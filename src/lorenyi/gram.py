@@ -29,6 +29,7 @@ from lorenyi.blocks import (
     Source,
     common,
     fits,
+    from_sequence,
     hstack,
     parallel,
     read,
@@ -399,7 +400,7 @@ class Gram:
         if len(self) != len(other):
             raise ValueError(
                 f"a joint needs the same rows: {self!r} has {len(self)} and {other!r} has "
-                f"{len(other)}"
+                f"{len(other)}; give variables of the same points, in the same order"
             )
         if not self._same_weights(other):
             raise ValueError(
@@ -600,7 +601,9 @@ def gram(
 
 def joint(*variables: Gram) -> Gram:
     """Return the joint Gram of several: the product of all."""
-    return reduce(lambda a, b: a * b, variables)
+    if not variables:
+        raise ValueError("joint() of no variables: give at least one Gram")
+    return reduce(lambda a, b: a * b, [gram(A) for A in variables])
 
 
 def _given(x: Gram, kernel: object, weights: object, name: str) -> Gram:
@@ -636,16 +639,22 @@ def _parts(data: Data, kernel: Kernel | None, name: str) -> list[tuple[Kernel, A
 
 
 def _frequencies(weights: Any, n: int, name: str) -> np.ndarray:
-    w = _arrays.to_numpy(weights if _arrays.is_array(weights) else np.asarray(weights))
+    w = _arrays.to_numpy(weights if _arrays.is_array(weights) else from_sequence(weights, name))
     if w.dtype.kind not in "biuf":
         raise TypeError(f"{name} must be numbers, found dtype {w.dtype}")
     w = w.astype(np.float64)
     if w.shape != (n,):
         raise ValueError(f"{name} must be one number for each of {n} rows, found shape {w.shape}")
-    if not np.isfinite(w).all() or (w < 0).any():
-        raise ValueError(f"{name} must be finite and not negative, found {w[~(w >= 0)][:1]}")
-    if (w > 0).sum() < 1 or w.sum() <= 1:
-        raise ValueError(f"{name} sum to {w.sum():g}: they are frequencies, at least two points")
+    bad = np.flatnonzero(~((w >= 0) & (w < np.inf)))
+    if bad.size:
+        raise ValueError(
+            f"{name} must be finite and not negative, found {w[bad[0]]:g} at row {bad[0]}"
+        )
+    if w.sum() <= 1:
+        raise ValueError(
+            f"{name} sum to {w.sum():g}: they are frequencies, whose sum is the number of points; "
+            "multiply probabilities by it"
+        )
     return w
 
 
@@ -681,9 +690,12 @@ def _positive_root(diagonal: Array, what: str) -> Array:
 def _from_matrix(K: Any, weights: Any, check: str, name: str) -> Gram:
     if check not in ("seen", "full"):
         raise ValueError(f"check={check!r}: it is 'seen' or 'full'")
-    K = K if _arrays.is_sparse(K) or _arrays.is_array(K) else np.asarray(K)
+    K = K if _arrays.is_sparse(K) or _arrays.is_array(K) else from_sequence(K, name)
     if len(K.shape) != 2 or K.shape[0] != K.shape[1] or K.shape[0] < 2:
-        raise ValueError(f"{name} must be a square kernel matrix, found shape {tuple(K.shape)}")
+        raise ValueError(
+            f"{name} must be a square kernel matrix, found shape {tuple(K.shape)}: points go in "
+            "with another kernel than Precomputed()"
+        )
     if _arrays.is_sparse(K):
         K = _checked_sparse(K, name)
         diagonal, reference = K.diagonal(), K.data

@@ -180,9 +180,11 @@ class Kernel(ABC):
     joins: ClassVar[bool] = False
 
     def __call__(self, X: Array, Y: Array) -> Array:
-        """Return the block k(x_i, y_j) for the rows of X and of Y."""
-        kernel, x = self.prepare(ArraySource(X), None)
-        if X is Y:
+        """Return the block k(x_i, y_j) for the rows of X and of Y (or numbers, if 1-D)."""
+        same = X is Y
+        X, Y = (points[:, None] if points.ndim == 1 else points for points in (X, Y))
+        if same:
+            kernel, x = self.prepare(ArraySource(X), None)
             y = x
         else:
             kernel, both = self.prepare(ArraySource(_arrays.concat([X, Y])), None)
@@ -371,7 +373,7 @@ class Polynomial(Kernel):
     infinitely_divisible: ClassVar[bool] = False  # type: ignore[misc]
 
     def __post_init__(self) -> None:
-        if not isinstance(self.degree, int) or self.degree < 1:
+        if not isinstance(self.degree, (int, np.integer)) or self.degree < 1:
             raise ValueError(f"Polynomial(degree={self.degree!r}): degree must be an integer >= 1")
         if not (self.gamma > 0 and math.isfinite(self.gamma)):
             raise ValueError(f"Polynomial(gamma={self.gamma!r}): gamma must be positive")
@@ -456,6 +458,10 @@ class Function(Kernel):
 
     function: Callable[[Array, Array], Array]
     infinitely_divisible: bool | None = None
+
+    def __post_init__(self) -> None:
+        if not callable(self.function):
+            raise TypeError(f"Function({self.function!r}): give a function k(X, Y) of two arrays")
 
     def __repr__(self) -> str:
         """Show the function's name."""
