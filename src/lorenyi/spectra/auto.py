@@ -22,7 +22,7 @@ from lorenyi.spectra.cholesky import Factor, nystroem, subsample
 from lorenyi.spectra.exact import Exact
 from lorenyi.spectra.krylov import Krylov
 from lorenyi.spectra.lanczos import BlockLanczos
-from lorenyi.spectra.solver import Solver, Width, known_spectrum
+from lorenyi.spectra.solver import Solver, Width, known_spectrum, require_seed
 from lorenyi.spectra.spectrum import Spectrum, require_rank
 
 SMALL = 300  # rows up to which all eigenvalues cost next to nothing
@@ -266,6 +266,7 @@ class Auto(Solver):
             raise ValueError(f"tol={self.tol!r}: the width in bits to reach must be positive")
         if self.memory is not None and not self.memory > 0:
             raise ValueError(f"memory={self.memory!r}: give a number of bytes, or None")
+        require_seed(self.seed)
 
     def __call__(self, A: Gram, rank: int | None = None, width: Width | None = None) -> Spectrum:
         """Return the leading eigenvalues, refined until `width` of them is at most `tol`."""
