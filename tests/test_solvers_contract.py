@@ -49,6 +49,7 @@ def pivots(size, seed=0):
 
 METHODS = {
     "Exact": Method(lambda size, seed=0: lr.Exact(), "complete", random=False),
+    "Auto": Method(lambda size, seed=0: lr.Auto(seed=seed), "complete", random=False),
     "Lanczos": Method(lr.Lanczos, "ritz"),
     "Lanczos to a tolerance": Method(settled_lanczos, "ritz", random=False, settles=1e-5),
     "BlockLanczos": Method(blocks_of_four, "ritz"),
@@ -238,6 +239,26 @@ def test_the_mean_of_projected_squares_is_the_squared_norm(kind, name):
     assert abs(np.mean(sums) - np.sum(matrix**2)) < 4 * standard_error
 
 
+# ------------------------------------------------------------------------------------- Auto
+
+
+@pytest.mark.parametrize("kind", [k for k in KINDS if not k.startswith(("torch", "float32"))])
+@pytest.mark.parametrize(("alpha", "rank"), [(1.0, None), (1.5, 4), (0.5, 4), (math.inf, None)])
+def test_auto_keeps_its_promise_whichever_way_it_goes(monkeypatch, kind, alpha, rank):
+    """With `small` set to next to nothing it must use factors and Krylov bases here too."""
+    monkeypatch.setattr("lorenyi.spectra.auto.SMALL", 5)
+    monkeypatch.setattr("lorenyi.spectra.auto.MODERATE", 5)
+    A, matrix, n, _ = case(kind)
+    values = eigenvalues(matrix)
+    exact = lr.renyi_entropy(lr.Spectrum(np.where(values > 1e-15, values, 0.0), n), alpha, rank)
+    # Null eigenvalues known to 1e-16 weigh in with their root at alpha = 1/2.
+    slack = 1e-10 if alpha >= 1 else 1e-6
+    H = lr.Renyi(alpha, rank, lr.Auto(tol=1e-4))
+    estimate = H.certified(A)
+    assert estimate.low - slack <= exact <= estimate.high + slack
+    assert abs(float(H(A)) - float(exact)) <= 1e-4 + slack
+
+
 # -------------------------------------------------------------------------- Lanczos in detail
 
 
@@ -384,6 +405,8 @@ def test_shuffled_copies_are_the_copies_of_one_matrix():
 
 SOLVERS = [
     lr.Exact(),
+    lr.Auto(),
+    lr.Auto(tol=1e-6, memory=10**9, seed=3),
     lr.Lanczos(12),
     lr.Lanczos(steps=12, tol=1e-8, restarts=7, seed=3),
     lr.BlockLanczos(),
@@ -465,7 +488,7 @@ def test_a_number_of_restarts_that_is_none_is_refused(bad):
 
 
 @pytest.mark.parametrize("bad", [1.5, "a", None, True])
-@random_methods
+@pytest.mark.parametrize("name", [m for m in METHODS if m != "Exact"])
 def test_a_seed_that_is_no_integer_is_refused(name, bad):
     with pytest.raises(ValueError, match=r"seed=.* must be an integer"):
         METHODS[name].make(8, seed=bad)
