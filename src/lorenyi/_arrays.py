@@ -90,11 +90,12 @@ def is_floating(x: Array) -> bool:
 
 
 def as_floating(x: Array) -> Array:
-    """Return x in a precision for linear algebra: at least float32, integers as float64."""
+    """Return x in a precision for linear algebra: float32 or float64, integers as float64."""
     xp = namespace(x)
-    if not is_floating(x):
+    bits = xp.finfo(x.dtype).bits if is_floating(x) else 0
+    if not 0 < bits <= 64:
         return xp.astype(x, xp.float64)
-    return x if xp.finfo(x.dtype).bits >= 32 else xp.astype(x, xp.float32)
+    return x if bits >= 32 else xp.astype(x, xp.float32)
 
 
 def epsilon(x: Array) -> float:

@@ -202,12 +202,10 @@ def interaction_information(
     """
     grams = _variables(variables, weights, 2, "interaction_information")
     L = len(grams)
-    terms = [
-        (-1) ** (L - size + 1) * entropy(joint(*subset))
-        for size in range(1, L + 1)
-        for subset in combinations(grams, size)
-    ]
-    return _sum(terms)
+    subsets = [T for size in range(1, L + 1) for T in combinations(grams, size)]
+    signed = [(len(T) - L) % 2 for T in subsets]  # 1 where S counts positive
+    terms = [entropy(joint(*T)) for T in subsets]
+    return _sum([S if plus else -S for S, plus in zip(terms, signed, strict=True)])
 
 
 def vendi_score(x: Variable, *, entropy: Functional = Renyi(), weights: Any = None) -> Any:
