@@ -136,16 +136,18 @@ class Estimate(Bits):
         return self.low <= float(x) <= self.high
 
     def __repr__(self) -> str:
-        """Show as many digits as the interval justifies, and of which kind it is."""
+        """Show the interval, of which kind it is, and the kernels."""
+        kind = f"fails with p < {self.failure:.1g}" if self.failure else "proven"
+        return f"{self!s} ({'; '.join([kind, *self.about])})"
+
+    def __str__(self) -> str:
+        """Show the value and its interval, with as many digits as that justifies."""
         digits = min(max(2 - math.floor(math.log10(self.width)), 1), 12) if self.width > 0 else 12
         scale = 10.0**digits
         low = math.floor(self.low * scale) / scale
         high = math.ceil(self.high * scale) / scale
-        kind = f"fails with p < {self.failure:.1g}" if self.failure else "proven"
-        names = "; " + ", ".join(self.about) if self.about else ""
         unit = f" {self.unit}" if self.unit else ""
-        interval = f"[{low:.{digits}f}, {high:.{digits}f}]"
-        return f"{float(self):.{digits}f}{unit} {interval} ({kind}{names})"
+        return f"{float(self):.{digits}f}{unit} [{low:.{digits}f}, {high:.{digits}f}]"
 
     def _repr_html_(self) -> str:
         """Show the interval as a small bar in notebooks."""

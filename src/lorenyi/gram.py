@@ -237,6 +237,16 @@ class Gram:
             blocks.append(mine.kernel.block(mine._rows(rows), theirs._rows(everything)))
         return self._product(blocks)
 
+    def entries(self, i: np.ndarray, j: np.ndarray) -> Array:
+        """Return A[i_t, j_t] for two aligned lists of rows, evaluating only these."""
+        blocks = []
+        for factor in self.factors:
+            if isinstance(factor, Points):
+                blocks.append(factor.kernel.pairs(factor._rows(i), factor._rows(j)))
+            else:
+                blocks.append(np.asarray(factor.array[i, j]).reshape(-1))
+        return self._product(blocks) * self._scale(i) * self._scale(j)
+
     def _scale(self, index: Index) -> Array:
         return self.scale[index] if isinstance(index, slice) else _arrays.take(self.scale, index)
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from lorenyi import _arrays
 from lorenyi.blocks import free_memory
 from lorenyi.gram import Gram, Points
 from lorenyi.spectra.bounds import enclosure, union
-from lorenyi.spectra.cholesky import Factor, nystroem, subsample
+from lorenyi.spectra.cholesky import Factor, Nystroem, subsample
 from lorenyi.spectra.exact import Exact
 from lorenyi.spectra.krylov import Krylov
 from lorenyi.spectra.lanczos import BlockLanczos
@@ -67,6 +67,13 @@ def _sums(spectrum: Spectrum, places: int) -> np.ndarray:
     return np.asarray(np.interp(t, np.append(0.0, ends), np.append(0.0, heights)))
 
 
+def _as_if_whole(spectrum: Spectrum, n: int) -> Spectrum:
+    """Return a sample's spectrum as that of n rows and trace one, to see how wide it would be."""
+    pair = enclosure(replace(spectrum, n=n)) or (spectrum, spectrum)
+    peaked, spread = (Spectrum(end.values / end.trace, n, 1.0, counts=end.counts) for end in pair)
+    return replace(spread, kind="ritz", proof=lambda: (peaked, spread))
+
+
 class WholeSearch(Search):
     """All eigenvalues at once."""
 
@@ -95,21 +102,20 @@ class FactorSearch(Search):
         points = all(isinstance(factor, Points) for factor in A.factors)
         self.sampled = points and len(A) > SAMPLE
         self.factor = Factor(subsample(A, SAMPLE, seed) if self.sampled else A, seed)
-        self.most = min(most, len(A) // 2)
+        self.most, self.seed = min(most, len(A) // 2), seed
+        self.failure, self.draws = FAILURE, 0
         self.history: list[tuple[int, float]] = []
-        self._spectrum: Spectrum | None = None
+        self.streamed: Factor | Nystroem | None = None
+        self.tight: tuple[float, float] | None = None
         if self.sampled:
             self.method = "Nyström from PivotedCholesky"
-
-    def pilot(self) -> None:
-        """Take a few pivots, to see how fast the residual falls."""
-        for _ in range(2):
+        for _ in range(2):  # a pilot: how fast does the residual fall?
             self._grow(64)
 
     def _grow(self, count: int) -> bool:
         grown = self.factor.grow(count)
         self.history.append((self.factor.size, self.factor.rest))
-        self._spectrum = None
+        self.streamed, self.tight = None, None
         return grown
 
     def promising(self, target: float) -> bool:
@@ -128,23 +134,40 @@ class FactorSearch(Search):
         predicted = mass * np.exp(np.log(rest / mass) * (self.most / size) ** max(slope, 0.0))
         return bool(predicted <= target)
 
+    def rehearse(self, width: Width, tol: float) -> None:
+        """Grow the factor of the sample until the sample's own width is below `tol`."""
+        gap = np.inf
+        while gap > tol:
+            seen = self.factor.spectrum(self.factor.frobenius(self.seed, 1e-3))
+            gap = width(_as_if_whole(seen, len(self.A)))
+            if not self._grow_to(self.factor.rest / max((gap / tol) ** 0.7, 1.2)):
+                return
+
     def spectrum(self) -> Spectrum:
         """Return the eigenvalues of the factor."""
-        if self._spectrum is None:
-            self._spectrum = (
-                nystroem(self.A, self.factor) if self.sampled else self.factor.spectrum()
-            )
-        return self._spectrum
+        if self.streamed is None:
+            self.streamed = Nystroem(self.A, self.factor) if self.sampled else self.factor
+        return self.streamed.spectrum(*(self.tight or ()))
 
     def refine(self, closeness: float) -> bool:
-        """Grow until the residual's trace has fallen as much as the width must."""
-        target = self.factor.rest / max(1.5 * closeness, 1.5)
-        if not self.promising(target):
+        """Bound the residual's Frobenius norm; then grow until its trace has fallen enough."""
+        if self.tight is None and self.streamed is not None and closeness < 100:
+            self.draws += 1
+            failure = self.failure * 0.5**self.draws
+            self.tight = (self.streamed.frobenius(self.seed, failure), self.failure)
+            return True
+        return self._grow_to(self.factor.rest / max(1.5 * closeness, 1.5))
+
+    def _grow_to(self, target: float) -> bool:
+        """Grow until the residual's trace is below `target`, if that seems possible."""
+        if self.factor.size >= self.most or not self.promising(target):
             return False
+        grown = False
         while self.factor.rest > target and self.factor.size < self.most:
             if not self._grow(min(128, self.most - self.factor.size)):
                 break
-        return self._spectrum is None
+            grown = True
+        return grown
 
 
 class KrylovSearch(Search):
@@ -277,8 +300,8 @@ class Auto(Solver):
             return self._differentiable(A, rank)
         fixed = known_spectrum(singles, A.mass if not blocks else None)
         failure = FAILURE / max(len(blocks), 1)
-        searches = [self._start(block, rank, failure) for block in blocks]
         width = width or (lambda spectrum: _open(spectrum, A.mass))
+        searches = [self._start(block, rank, failure, width) for block in blocks]
         while True:
             spectrum = union([*fixed, *(s.spectrum() for s in searches)], A.n, A.mass)
             gap = width(spectrum)
@@ -326,10 +349,9 @@ class Auto(Solver):
         if _arrays.is_numpy(A.reference) and not A.is_sparse:
             most = 1500 if m > SAMPLE else 800 if rank is not None else max(m // 3, 800)
             pilot = FactorSearch(A, self.seed, most)
-            pilot.pilot()
             size, rest = pilot.history[-1]
             reason = f"residual {rest / A.mass:.2g} after {size} columns"
-            if pilot.promising(1e-5 * A.mass):
+            if pilot.promising((1e-2 if m > SAMPLE else 1e-3) * A.mass):
                 return pilot.method, reason, 16 * min(m, SAMPLE) * min(most, 8 * size), pilot
             reason += ": not smooth"
         return (*self._general(A, rank, reason), None)
@@ -345,9 +367,14 @@ class Auto(Solver):
             return "BlockLanczos, matrix held", reason, 10 * m * m + basis
         return "BlockLanczos, matrix-free", f"{reason}, too large to hold", basis + 2**27
 
-    def _start(self, A: Gram, rank: int | None, failure: float) -> Search:
+    def _start(self, A: Gram, rank: int | None, failure: float, width: Width) -> Search:
         method, _, _, pilot = self._choose(A, rank)
-        return pilot if pilot is not None else self._make(method, A, rank, failure)
+        if pilot is None:
+            return self._make(method, A, rank, failure)
+        pilot.failure = failure
+        if pilot.sampled:
+            pilot.rehearse(width, 0.6 * self.tol)
+        return pilot
 
     def _make(self, method: str, A: Gram, rank: int | None, failure: float) -> Search:
         if method == "Exact":

@@ -6,14 +6,15 @@ a bound on what is missing. Smooth kernels in few dimensions need few columns.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 import scipy.linalg
 
 from lorenyi import _arrays
-from lorenyi.blocks import slices
-from lorenyi.gram import Gram
+from lorenyi.blocks import cores, parallel, slices, tree_sum
+from lorenyi.gram import Gram, Index
 from lorenyi.spectra.bounds import enclose_sum, rounding
 from lorenyi.spectra.solver import Solver, require_seed, require_size
 from lorenyi.spectra.spectrum import Kind, Spectrum
@@ -101,23 +102,77 @@ class Factor:
             arrival = -np.log(u) / self.diagonal
         return np.argpartition(arrival, count - 1)[:count]
 
-    def spectrum(self) -> Spectrum:
-        """Return the eigenvalues of F'F, with what the residual's trace proves."""
+    def spectrum(self, frobenius: float = np.inf, failure: float = 0.0) -> Spectrum:
+        """Return the eigenvalues of F'F, with what is known of the residual."""
         kind: Kind = "complete" if self.rest <= 2 * self.rounding else "ritz"
-        return bounded(self.F.T @ self.F, self.A, self.rest, kind)
+        return bounded(self.F.T @ self.F, self.A, self.rest, frobenius, failure, kind)
+
+    def frobenius(self, seed: int, failure: float) -> float:
+        """Bound the residual's Frobenius norm, but for a probability of `failure`."""
+        return residual_norm(self.A, self.F.__getitem__, self.diagonal, seed, failure)
 
 
-def bounded(moments: np.ndarray, A: Gram, rest: float, kind: Kind = "ritz") -> Spectrum:
-    """Return the Spectrum of A = F F' + E from F'F and the trace of E."""
+def bounded(
+    moments: np.ndarray,
+    A: Gram,
+    rest: float,
+    frobenius: float = np.inf,
+    failure: float = 0.0,
+    kind: Kind = "ritz",
+) -> Spectrum:
+    """Return the Spectrum of A = F F' + E from F'F, the trace of E and a bound on |E|_F."""
     values = np.maximum(_arrays.eigvalsh(moments)[::-1], 0.0)
     n, trace = len(A), A.mass
     eps = float(np.finfo(np.float64).eps)
 
     def proof() -> tuple[Spectrum, Spectrum]:
         slack = rounding(values, 4 * len(values), eps)
-        return enclose_sum(values, n, trace, largest=rest, slack=slack)
+        largest = min(rest, frobenius)
+        return enclose_sum(values, n, trace, largest=largest, frobenius=frobenius, slack=slack)
 
-    return Spectrum(_arrays.like(values, A.reference), n, trace, kind, proof=proof)
+    values_there = _arrays.like(values, A.reference)
+    return Spectrum(values_there, n, trace, kind, proof=proof, failure=failure)
+
+
+def residual_norm(
+    A: Gram,
+    features: Callable[[np.ndarray], np.ndarray],
+    diagonal: np.ndarray,
+    seed: int,
+    failure: float,
+    pairs: int = 20_000,
+) -> float:
+    r"""Bound the Frobenius norm of E = A - F F' by entries drawn at random.
+
+    With i and j drawn in proportion to the diagonal d of E, of sum rho,
+    :math:`Z = \rho^2 E_{ij}^2 / (d_i d_j)` has mean :math:`\|E\|_F^2` and lies in
+    :math:`[0, \rho^2]`, because E is positive semi-definite; an empirical Bernstein bound
+    (Maurer and Pontil 2009) over independent draws does the rest.
+
+    Parameters
+    ----------
+    A : Gram
+    features : callable
+        Rows of F at given positions.
+    diagonal : array
+        Of E.
+    seed, failure, pairs
+        Of the draws: seed, probability that the bound does not hold, how many.
+    """
+    cumulative = np.cumsum(diagonal)
+    rho = float(cumulative[-1])
+    u = _arrays.uniform(seed, 31, pairs, 2) * rho
+    total, squares = 0.0, 0.0
+    for cut in slices(pairs, 4096):
+        i, j = (np.searchsorted(cumulative, u[cut, side]) for side in (0, 1))
+        entry = A.entries(i, j) - np.sum(features(i) * features(j), axis=1)
+        z = rho**2 * entry**2 / (diagonal[i] * diagonal[j])
+        total, squares = total + float(z.sum()), squares + float((z * z).sum())
+    mean = total / pairs
+    variance = max(squares / pairs - mean**2, 0.0) * pairs / (pairs - 1)
+    log = float(np.log(2 / failure))
+    bound = mean + np.sqrt(2 * variance * log / pairs) + 7 * rho**2 * log / (3 * (pairs - 1))
+    return float(np.sqrt(bound))
 
 
 @dataclass(frozen=True)
@@ -181,7 +236,7 @@ class PivotedCholesky(Solver):
                 break
         while rank is not None and factor.size < rank and factor.grow(rank - factor.size):
             pass
-        return nystroem(A, factor) if sampled else factor.spectrum()
+        return (Nystroem(A, factor) if sampled else factor).spectrum()
 
 
 def subsample(A: Gram, size: int, seed: int) -> Gram:
@@ -192,23 +247,56 @@ def subsample(A: Gram, size: int, seed: int) -> Gram:
     return part.with_factors(part.factors, part.scale / np.sqrt(share), part.weights / share)
 
 
-def nystroem(A: Gram, factor: Factor) -> Spectrum:
-    """Stream all rows through the pivots of a factor of a sample; keep r x r sums only."""
-    sample = factor.A
-    pivots = sample.take(factor.pivots)
-    everything = slice(0, len(pivots))
-    core = np.asarray(pivots.kernel_block(everything, everything), dtype=np.float64)
-    core = 0.5 * (core + core.T)
-    # A shift only lowers the approximation, so it stays below A.
-    core[np.diag_indices_from(core)] += len(core) * np.finfo(np.float64).eps * np.trace(core)
-    lower = scipy.linalg.cholesky(core, lower=True, check_finite=False)
-    inverse = scipy.linalg.solve_triangular(lower, np.eye(len(core)), lower=True)
-    moments = np.zeros_like(core)
-    kept = 0.0
-    for rows in slices(len(A), max(1, 2**22 // len(core))):
-        block = A.cross(rows, pivots) * A.scale[rows][:, None]
-        features = block @ inverse.T
-        kept += float(np.sum(features * features))
-        moments += features.T @ features
-    rest = max(A.mass - kept, 0.0) + 4 * len(core) * float(np.finfo(np.float64).eps) * A.mass
-    return bounded(moments, A, rest)
+class Nystroem:
+    """All rows streamed once through the pivots of a factor of a sample; r x r sums are kept.
+
+    Parameters
+    ----------
+    A : Gram
+        All rows, as points with kernels.
+    factor : Factor
+        Of a sample of them: its pivots are used.
+    """
+
+    def __init__(self, A: Gram, factor: Factor) -> None:
+        self.A = A
+        self.pivots = factor.A.take(factor.pivots)
+        everything = slice(0, len(self.pivots))
+        core = np.asarray(self.pivots.kernel_block(everything, everything), dtype=np.float64)
+        core = 0.5 * (core + core.T)
+        eps = float(np.finfo(np.float64).eps)
+        # A shift only lowers the approximation, so it stays below A.
+        core[np.diag_indices_from(core)] += len(core) * eps * np.trace(core)
+        lower = scipy.linalg.cholesky(core, lower=True, check_finite=False)
+        self.inverse = scipy.linalg.solve_triangular(lower, np.eye(len(core)), lower=True).T
+        size = max(16, 2**19 // len(core))
+        groups = np.array_split(np.arange(0, len(A), size), min(4 * cores(), -(-len(A) // size)))
+        parts = parallel(lambda starts: self._stream(starts, size), groups)
+        self.moments = tree_sum([moments for moments, _ in parts])
+        self.diagonal = np.concatenate([diagonal for _, diagonal in parts])
+        self.rest = float(self.diagonal.sum()) + 4 * len(core) * eps * A.mass
+
+    def features(self, rows: Index) -> np.ndarray:
+        """Return rows of the factor."""
+        scale = self.A.scale[rows]
+        return np.asarray((self.A.cross(rows, self.pivots) @ self.inverse) * scale[:, None])
+
+    def _stream(self, starts: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:
+        """Sum the moments of some blocks of rows; note what the diagonal leaves over."""
+        moments = np.zeros_like(self.inverse)
+        rest = []
+        for start in starts:
+            rows = slice(int(start), min(int(start) + size, len(self.A)))
+            features = self.features(rows)
+            moments += features.T @ features
+            left = self.A.weights[rows] - np.einsum("ij,ij->i", features, features)
+            rest.append(np.maximum(left, 0.0))
+        return moments, np.concatenate(rest)
+
+    def spectrum(self, frobenius: float = np.inf, failure: float = 0.0) -> Spectrum:
+        """Return the eigenvalues of F'F, with what is known of the residual."""
+        return bounded(self.moments, self.A, self.rest, frobenius, failure)
+
+    def frobenius(self, seed: int, failure: float) -> float:
+        """Bound the residual's Frobenius norm, but for a probability of `failure`."""
+        return residual_norm(self.A, self.features, self.diagonal, seed, failure)

@@ -101,7 +101,7 @@ class Krylov:
         for _ in range(2):
             if self.size:
                 X = X - self.basis @ (self.basis.T @ X)
-            X = _arrays.namespace(X).linalg.qr(X)[0]
+            X = orthonormalised(X)[0]
         return X
 
     def step(self) -> None:
