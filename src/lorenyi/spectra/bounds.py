@@ -59,7 +59,8 @@ def peaked_from(upper: np.ndarray, n: float, trace: float, cap: float) -> Spectr
     Parameters
     ----------
     upper : array
-        Concave upper bounds on the sums of the t largest, t = 1, 2, ...
+        Upper bounds on the sums of the t largest, t = 1, 2, ...: the first values of a bound
+        that is concave and holds for all t, so its steps only fall after the last one given.
     n, trace : float
         Number and sum of all eigenvalues.
     cap : float
@@ -115,12 +116,13 @@ def union(parts: Sequence[Spectrum], n: float, trace: float) -> Spectrum:
         return _together(peaked, n, trace), _together(spread, n, trace)
 
     proven = all(part.proof is not None or part.kind == "complete" for part in parts)
+    plain = all(part.proof is None for part in parts)  # then rounding is all there is to know
     return Spectrum(
         xp.sort(values, descending=True),
         n,
         trace,
         kind,
-        proof=proof if proven and kind != "complete" else None,
+        proof=proof if proven and not plain else None,
         failure=sum(part.failure for part in parts),
     )
 

@@ -123,7 +123,7 @@ def bounded(
     """Return the Spectrum of A = F F' + E from F'F, the trace of E and a bound on |E|_F."""
     values = np.maximum(_arrays.eigvalsh(moments)[::-1], 0.0)
     n, trace = len(A), A.mass
-    eps = float(np.finfo(np.float64).eps)
+    eps = _arrays.epsilon(A.reference)  # of the entries: the sums are in float64
 
     def proof() -> tuple[Spectrum, Spectrum]:
         slack = rounding(values, 4 * len(values), eps)

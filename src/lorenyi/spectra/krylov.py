@@ -137,13 +137,13 @@ class Krylov:
         noise = size <= 10 * len(self.A) * self._eps * scale
         if noise.any():
             self._draws += 1
-            self._dropped += float(np.sum(size[noise] ** 2))
+            self._dropped += float(np.sum(self.B[noise] ** 2))
             columns = _arrays.to_numpy(Y).copy()
             columns[:, noise] = _arrays.normal(
                 self.seed, self._draws, len(self.A), int(noise.sum())
             )
             Y = _arrays.like(columns, self.A.reference)
-        if size.min() < 1e-4 * scale:
+        if noise.any() or size.min() < 1e-4 * scale:
             Y = self._orthonormal(Y)
         self.X = Y[:, : min(free, int(Y.shape[1]))]
 
@@ -190,6 +190,10 @@ class Krylov:
         last = S[-self.B.shape[1] :, :]
         return np.asarray(self.B[:, -last.shape[0] :] @ last)
 
+    def _leaks(self, residual: np.ndarray) -> np.ndarray:
+        """Return squared residual norms with what was not followed, in the same direction."""
+        return np.asarray(np.square(residual + math.sqrt(self._dropped)))
+
     def vectors(self, S: np.ndarray) -> Array:
         """Return Ritz vectors from their coordinates in the basis."""
         return self.basis @ _arrays.like(np.ascontiguousarray(S), self.A.reference)
@@ -203,9 +207,9 @@ class Krylov:
         of it: `settle` reads a bound on the largest eigenvalue there off it.
         """
         values, _, residual = self.ritz(kept)
-        self._kept = (np.maximum(values, 0.0), residual**2 + self._dropped)
+        self._kept = (np.maximum(values, 0.0), self._leaks(residual))
         self.compress(kept)
-        self._dropped += float(np.sum(residual**2))
+        self._dropped = (math.sqrt(self._dropped) + float(np.linalg.norm(residual))) ** 2
         self.complement = self.A.mass
         self._probe = (self.size, columns, 0)
         self.X = self.fresh(min(columns, len(self.A) - self.size))
@@ -254,7 +258,7 @@ class Krylov:
             theta, squares = self._kept
         else:
             theta, _, residual = self.ritz()
-            theta, squares = np.maximum(theta, 0.0), residual**2 + self._dropped
+            theta, squares = np.maximum(theta, 0.0), self._leaks(residual)
         p, m, trace = len(theta), len(self.A), self.A.mass
         rest = max(trace - float(np.sum(theta)), 0.0)
         outside = min(rest, self.complement)
