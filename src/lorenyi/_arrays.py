@@ -7,12 +7,14 @@ NumPy, PyTorch and any other conforming library share it.
 from __future__ import annotations
 
 import sys
+import threading
+from contextlib import AbstractContextManager, nullcontext
+from functools import cache
 from typing import Any, TypeAlias, cast
 
 import array_api_compat
 import array_api_compat.numpy as np_api
 import numpy as np
-import scipy.linalg
 import scipy.sparse
 
 Array: TypeAlias = Any
@@ -120,19 +122,38 @@ def take(x: Array, index: np.ndarray) -> Array:
     return namespace(x).take(x, like(index, x), axis=0)
 
 
+@cache
+def thread_controller() -> Any:
+    """Return what sets the number of threads of the BLAS libraries."""
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
+
+
+def one_thread(size: int = 0) -> AbstractContextManager[object]:
+    """Give BLAS one thread, for problems of order `size` if that is small.
+
+    Two threads gain nothing on a small decomposition, and where another process uses a core they
+    wait for each other a hundred times longer than the work takes.
+    """
+    if size > 1000 or threading.current_thread() is not threading.main_thread():
+        return nullcontext()
+    return cast(AbstractContextManager[object], thread_controller().limit(limits=1))
+
+
 def eigvalsh(matrix: Array) -> Array:
     """Return the eigenvalues of a symmetric matrix, ascending."""
     if is_numpy(matrix):
-        return scipy.linalg.eigvalsh(matrix, check_finite=False, driver="evd")
+        with one_thread(len(matrix)):
+            return np.linalg.eigvalsh(matrix)
     return namespace(matrix).linalg.eigvalsh(matrix)
 
 
 def eigh(matrix: Array) -> tuple[Array, Array]:
     """Return the eigenvalues, ascending, and eigenvectors of a symmetric matrix."""
     if is_numpy(matrix):
-        return cast(
-            tuple[Array, Array], scipy.linalg.eigh(matrix, check_finite=False, driver="evd")
-        )
+        with one_thread(len(matrix)):
+            return cast(tuple[Array, Array], np.linalg.eigh(matrix))
     values, vectors = namespace(matrix).linalg.eigh(matrix)
     return values, vectors
 
@@ -140,10 +161,8 @@ def eigh(matrix: Array) -> tuple[Array, Array]:
 def svd(matrix: Array) -> tuple[Array, Array, Array]:
     """Return the thin singular value decomposition U, values, V' (values descending)."""
     if is_numpy(matrix):
-        return cast(
-            tuple[Array, Array, Array],
-            scipy.linalg.svd(matrix, full_matrices=False, check_finite=False),
-        )
+        with one_thread(matrix.shape[1]):
+            return cast(tuple[Array, Array, Array], np.linalg.svd(matrix, full_matrices=False))
     u, s, vh = namespace(matrix).linalg.svd(matrix, full_matrices=False)
     return u, s, vh
 

@@ -13,7 +13,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -127,13 +126,6 @@ def tree_sum(terms: list[Any]) -> Any:
     return terms[0]
 
 
-@cache
-def _controller() -> Any:
-    from threadpoolctl import ThreadpoolController
-
-    return ThreadpoolController()
-
-
 def cores() -> int:
     """Return how many cores this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
@@ -148,7 +140,7 @@ def parallel(function: Callable[[Any], Any], items: Sequence[Any]) -> list[Any]:
     workers = min(cores(), len(items))
     if workers < 2 or threading.current_thread() is not threading.main_thread():
         return [function(item) for item in items]
-    with _controller().limit(limits=1), ThreadPoolExecutor(workers) as pool:
+    with _arrays.one_thread(), ThreadPoolExecutor(workers) as pool:
         futures = [pool.submit(function, item) for item in items]
         try:
             return [future.result() for future in futures]

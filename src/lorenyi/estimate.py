@@ -64,6 +64,12 @@ def _both(a: Any, b: Any) -> tuple[str, ...]:
     return tuple(dict.fromkeys(names))
 
 
+def _at_least(failure: float) -> str:
+    """Show a probability with one digit, rounded up."""
+    shown = float(f"{failure:.1g}")
+    return f"{shown if shown >= failure else shown + 10.0 ** math.floor(math.log10(failure)):.1g}"
+
+
 class Estimate(Bits):
     """An amount of information with a certified interval around it.
 
@@ -137,12 +143,12 @@ class Estimate(Bits):
 
     def __repr__(self) -> str:
         """Show the interval, of which kind it is, and the kernels."""
-        kind = f"fails with p < {self.failure:.1g}" if self.failure else "proven"
+        kind = f"fails with p <= {_at_least(self.failure)}" if self.failure else "proven"
         return f"{self!s} ({'; '.join([kind, *self.about])})"
 
     def __str__(self) -> str:
         """Show the value and its interval, with as many digits as that justifies."""
-        digits = min(max(2 - math.floor(math.log10(self.width)), 1), 12) if self.width > 0 else 12
+        digits = min(max(-math.floor(math.log10(self.width)), 2), 12) if self.width > 0 else 12
         scale = 10.0**digits
         low = math.floor(self.low * scale) / scale
         high = math.ceil(self.high * scale) / scale
@@ -155,7 +161,9 @@ class Estimate(Bits):
 
         return f"<code>{escape(repr(self))}</code>"
 
-    def _combine(self, other: Any, operation: Callable[[float, float], float]) -> Any:
+    def _combine(
+        self, other: Any, operation: Callable[[float, float], float], unit: str | None = None
+    ) -> Any:
         """Apply an operation, monotone in each argument, to both ends."""
         if not isinstance(other, (float, int)):
             return NotImplemented
@@ -168,12 +176,8 @@ class Estimate(Bits):
             max(*corners, value),
             failure=self.failure + getattr(other, "failure", 0.0),
             about=_both(self, other),
-            unit=self.unit,
+            unit=self.unit if unit is None else unit,
         )
-
-    def _without_unit(self) -> Estimate:
-        self.unit = ""
-        return self
 
     def __add__(self, other: Any) -> Any:
         """Add intervals."""
@@ -204,15 +208,21 @@ class Estimate(Bits):
         low, high = (other.low, other.high) if isinstance(other, Estimate) else (other, other)
         if isinstance(other, (float, int)) and low <= 0 <= high:
             raise ZeroDivisionError(f"division by an interval that contains 0: {other!r}")
-        quotient = self._combine(other, lambda a, b: a / b)
-        return quotient._without_unit() if isinstance(other, Estimate) else quotient
+        unit = "" if isinstance(other, Estimate) else None
+        return self._combine(other, lambda a, b: a / b, unit)
+
+    def __rtruediv__(self, other: Any) -> Any:
+        """Divide a number by an interval that does not contain zero."""
+        if self.low <= 0 <= self.high:
+            raise ZeroDivisionError(f"division by an interval that contains 0: {self!r}")
+        return self._combine(other, lambda a, b: b / a, "")
 
     def __pow__(self, exponent: Any, modulo: None = None) -> Any:
         """Raise a positive interval to a power."""
         if self.low < 0:
             raise ValueError(f"a power of an interval with negative numbers: {self!r}")
-        return self._combine(exponent, lambda a, b: float(a**b))._without_unit()
+        return self._combine(exponent, lambda a, b: float(a**b), "")
 
     def __rpow__(self, base: Any, modulo: None = None) -> Any:
         """Raise a number to this power, as for 2^S."""
-        return self._combine(base, lambda a, b: float(b**a))._without_unit()
+        return self._combine(base, lambda a, b: float(b**a), "")

@@ -187,6 +187,11 @@ class Gram:
         return any(_arrays.tracks_gradient(a) for a in arrays)
 
     @property
+    def is_ready(self) -> bool:
+        """Whether the matrix is one ready matrix, so that its entries are stored already."""
+        return len(self.factors) == 1 and isinstance(self.factors[0], Matrix)
+
+    @property
     def is_sparse(self) -> bool:
         """Whether the matrix has a sparse factor, and so few entries."""
         return any(_arrays.is_sparse(factor.array) for factor in self.factors)
@@ -252,8 +257,8 @@ class Gram:
 
     def row_blocks(self) -> list[slice]:
         """Cut the rows into blocks that stay in cache (one block where a gradient is kept)."""
-        entries = 2**19 if _arrays.is_numpy(self.reference) else 2**24
-        size = len(self) if self.tracks_gradient else max(1, entries // len(self))
+        size = TILE // 2 if _arrays.is_numpy(self.reference) else max(1, 2**24 // len(self))
+        size = len(self) if self.tracks_gradient else size
         return slices(len(self), size)
 
     def _over_rows(self, function: Callable[[slice], Any]) -> list[Any]:
@@ -269,17 +274,23 @@ class Gram:
 
     def __matmul__(self, V: Array) -> Array:
         """Return A @ V, a block of rows at a time."""
-        everything = slice(0, len(self))
         vector = V.ndim == 1
         scaled = self.scale[:, None] * (V[:, None] if vector else V)
-        if len(self.factors) == 1 and isinstance(self.factors[0], Matrix):
+        if self.is_ready:
             product = _symmetric_product(self.factors[0].array, scaled)
         else:
-            product = _arrays.concat(
-                self._over_rows(lambda rows: self.kernel_block(rows, everything) @ scaled)
-            )
+            product = _arrays.concat(self._over_rows(lambda rows: self._rows_times(rows, scaled)))
         product = self.scale[:, None] * product
         return product[:, 0] if vector else product
+
+    def _rows_times(self, rows: slice, V: Array) -> Array:
+        """Return rows of the kernel matrix times V, tile by tile."""
+        if self.is_sparse or not _arrays.is_numpy(self.reference):
+            return self.kernel_block(rows, slice(0, len(self))) @ V
+        product = np.zeros((rows.stop - rows.start, V.shape[1]), dtype=V.dtype)
+        for columns in slices(len(self), 2 * TILE):
+            product += self.kernel_block(rows, columns) @ V[columns]
+        return product
 
     def dense(self) -> Array:
         """Return A as a dense array, if it fits in memory."""
@@ -301,7 +312,7 @@ class Gram:
             f"a dense {m} x {m} kernel matrix",
             "use a solver that reads it in blocks, such as Lanczos or InputSparsity",
         )
-        if len(self.factors) == 1 and isinstance(self.factors[0], Matrix):
+        if self.is_ready:
             array = self.factors[0].array
             return array.toarray() if _arrays.is_sparse(array) else array
         if self.is_sparse:
@@ -338,7 +349,7 @@ class Gram:
         Where they do not fit in memory it is left as it is: products make them anew, a block of
         rows at a time.
         """
-        if all(isinstance(factor, Matrix) for factor in self.factors) and len(self.factors) == 1:
+        if self.is_ready:
             return self
         if self.is_sparse:
             everything = slice(0, len(self))

@@ -289,20 +289,17 @@ def _minus_half_squares(X: Array, Y: Array) -> Array:
     xp = _arrays.namespace(X, Y)
     if X.shape[1] == 1:
         return -0.5 * (X - Y.T) ** 2
-    x2, y2 = 0.5 * xp.sum(X * X, axis=1), 0.5 * xp.sum(Y * Y, axis=1)
-    largest = float(xp.max(_arrays.detach(x2))) + float(xp.max(_arrays.detach(y2)))
+    x2, y2 = -0.5 * xp.sum(X * X, axis=1), -0.5 * xp.sum(Y * Y, axis=1)
+    largest = -float(xp.min(_arrays.detach(x2))) - float(xp.min(_arrays.detach(y2)))
     if largest > (1e4 if xp.finfo(X.dtype).bits == 64 else 1e3):
         total = -0.5 * (X[:, :1] - Y[:, :1].T) ** 2
         for j in range(1, X.shape[1]):
             total = total - 0.5 * (X[:, j : j + 1] - Y[:, j : j + 1].T) ** 2
         return total
-    inner = X @ Y.T
-    if _arrays.is_numpy(inner):
-        inner -= x2[:, None]
-        inner -= y2[None, :]
-    else:
-        inner = inner - x2[:, None] - y2[None, :]
-    return _arrays.at_most(inner, 0.0)
+    # (x, -|x|^2/2, 1) . (y, 1, -|y|^2/2): the norms ride along in the product.
+    left = xp.concat([X, x2[:, None], xp.ones_like(x2[:, None])], axis=1)
+    right = xp.concat([Y, xp.ones_like(y2[:, None]), y2[:, None]], axis=1)
+    return _arrays.at_most(left @ right.T, 0.0)
 
 
 @dataclass(frozen=True, repr=False)

@@ -30,6 +30,7 @@ MODERATE = 1200  # rows up to which they cost less than an iteration
 SAMPLE = 20_000  # rows up to which a Cholesky factor is kept whole
 FAILURE = 1e-7  # of all probes of one spectrum together
 Progress = Callable[[str, float], None]
+Goal = Callable[[Spectrum], float]
 
 
 class Search(ABC):
@@ -45,8 +46,16 @@ class Search(ABC):
         """Return what is known now."""
 
     @abstractmethod
-    def refine(self, closeness: float) -> bool:
-        """Learn more; `closeness` is the width now over the width wanted. False: it can't."""
+    def refine(self, excess: float, goal: Goal) -> bool:
+        """Learn more, where that is possible.
+
+        Parameters
+        ----------
+        excess : float
+            The width now over the width wanted.
+        goal : callable
+            The same for another spectrum of this block, were it the whole.
+        """
 
 
 def _open(spectrum: Spectrum, mass: float) -> float:
@@ -87,7 +96,7 @@ class WholeSearch(Search):
         """Return the eigenvalues."""
         return self._spectrum
 
-    def refine(self, closeness: float) -> bool:
+    def refine(self, excess: float, goal: Goal) -> bool:
         """There is nothing more to learn."""
         return False
 
@@ -134,13 +143,11 @@ class FactorSearch(Search):
         predicted = mass * np.exp(np.log(rest / mass) * (self.most / size) ** max(slope, 0.0))
         return bool(predicted <= target)
 
-    def rehearse(self, width: Width, tol: float) -> None:
-        """Grow the factor of the sample until the sample's own width is below `tol`."""
-        gap = np.inf
-        while gap > tol:
-            seen = self.factor.spectrum(self.factor.frobenius(self.seed, 1e-3))
-            gap = width(_as_if_whole(seen, len(self.A)))
-            if not self._grow_to(self.factor.rest / max((gap / tol) ** 0.7, 1.2)):
+    def rehearse(self, goal: Goal) -> None:
+        """Grow the factor of the sample until the sample itself is well within the goal."""
+        while True:
+            excess = goal(self.factor.spectrum(self.factor.frobenius(self.seed, 1e-3))) / 0.6
+            if excess <= 1 or not self._grow_to(self.factor.rest / max(excess**0.7, 1.2)):
                 return
 
     def spectrum(self) -> Spectrum:
@@ -149,14 +156,14 @@ class FactorSearch(Search):
             self.streamed = Nystroem(self.A, self.factor) if self.sampled else self.factor
         return self.streamed.spectrum(*(self.tight or ()))
 
-    def refine(self, closeness: float) -> bool:
+    def refine(self, excess: float, goal: Goal) -> bool:
         """Bound the residual's Frobenius norm; then grow until its trace has fallen enough."""
-        if self.tight is None and self.streamed is not None and closeness < 100:
+        if self.tight is None and self.streamed is not None and excess < 100:
             self.draws += 1
             failure = self.failure * 0.5**self.draws
             self.tight = (self.streamed.frobenius(self.seed, failure), self.failure)
             return True
-        return self._grow_to(self.factor.rest / max(1.5 * closeness, 1.5))
+        return self._grow_to(self.factor.rest / max(excess**0.8, 1.3))
 
     def _grow_to(self, target: float) -> bool:
         """Grow until the residual's trace is below `target`, if that seems possible."""
@@ -175,57 +182,56 @@ class KrylovSearch(Search):
 
     method = "BlockLanczos"
 
-    def __init__(self, A: Gram, rank: int | None, seed: int, failure: float, hold: bool) -> None:
+    def __init__(
+        self, A: Gram, rank: int | None, seed: int, failure: float, *, hold: bool, single: bool
+    ) -> None:
         super().__init__(A)
         self.rank = rank or 64
-        self.classical = rank is None
-        block = 32 if len(A) > 3000 else 16
-        size = 2 * self.rank + 2 * block
-        self.failure = failure
-        matrix = A.held() if hold else A
-        self.method += ", matrix held" if hold else ", matrix-free"
-        self.krylov = Krylov(matrix, block, -(-size // block) * block, seed)
+        self.failure, self.probing, self.probes = failure, False, 0
+        matrix = A.single() if single else A
+        block = 64 if not hold else 32 if len(A) > 3000 else 16
+        size = 2 * self.rank + block
+        self.krylov = Krylov(
+            matrix.held() if hold else matrix, block, -(-size // block) * block, seed
+        )
         self.krylov.fill()
-        self.probing = False
-        self.settled = 0
 
     def spectrum(self) -> Spectrum:
         """Return the Ritz values."""
         return self.krylov.spectrum(self.A, None)
 
-    def refine(self, closeness: float) -> bool:
-        """Grow the basis; probe once the wanted values have settled; settle the probe."""
+    def refine(self, excess: float, goal: Goal) -> bool:
+        """Grow the basis; probe when that is expected to be enough; settle the probe."""
         krylov = self.krylov
         if krylov.complete or krylov.size > len(self.A) // 3:
             return False
         if self.probing:
-            self._steps(2)
+            self._steps(1)
+        elif kept := self._enough(goal):
+            self.probing, self.probes = True, self.probes + 1
+            krylov.probe(kept, krylov.block)
+            self._steps(5)
         else:
-            kept = self._separated()
-            if kept:
-                krylov.probe(kept, 16)
-                self.probing = True
-                self._steps(5)
-            else:
-                self._steps(max(2, krylov.size // (6 * krylov.block)))
+            self._steps(max(2, krylov.size // (8 * krylov.block)))
         if self.probing:
-            self.settled += 1
-            before = krylov.complement
-            after = krylov.settle(self.failure * 0.5**self.settled)
-            self.probing = self.settled % 5 > 0 or after < 0.9 * before
+            krylov.settle(self.failure * 0.5 ** (self.probes + krylov.steps))
+            self.probing = krylov.steps < 14
         return True
 
-    def _separated(self) -> int:
-        """Return how many leading Ritz vectors to keep so that what is outside lies well below.
+    def _enough(self, goal: Goal) -> int:
+        """Return how many Ritz vectors to keep if a bound on the rest would reach the goal, or 0.
 
-        The iteration that bounds the outside overshoots by about a fifth, so as many must have
-        settled as bring the next value that far below the last one wanted.
+        What is outside those that have settled is about as large as the next value, and the
+        iteration that bounds it overshoots by about a quarter.
         """
         values, _, residual = self.krylov.ritz()
-        unsettled = np.flatnonzero(residual > 0.03 * values)
-        settled = int(unsettled[0]) if len(unsettled) else len(values)
-        below = np.flatnonzero(values[:settled] < 0.82 * values[min(self.rank, len(values)) - 1])
-        return int(below[0]) if len(below) and not self.classical else 0
+        unsettled = np.flatnonzero(residual > 0.05 * values)
+        settled = int(unsettled[0]) if len(unsettled) else len(values) - 1
+        if settled < 1:
+            return 0
+        expected = self.krylov.enclosure(settled, 1.25 * float(values[settled]))
+        reached = goal(replace(expected[1], kind="ritz", proof=lambda: expected)) < 0.7
+        return settled if reached else 0
 
     def _steps(self, count: int) -> None:
         krylov = self.krylov
@@ -307,7 +313,7 @@ class Auto(Solver):
             gap = width(spectrum)
             if self.progress is not None:
                 self.progress(f"{A!r}: {gap:.3g} bits wide", gap)
-            if gap <= self.tol or not self._refine(searches, gap / self.tol, rank, failure):
+            if gap <= self.tol or not self._refine(searches, gap / self.tol, rank, failure, width):
                 break
         if gap > self.tol and spectrum.kind != "complete":  # then only rounding is left
             warnings.warn(
@@ -362,10 +368,27 @@ class Auto(Solver):
         fits = 24 * m * m <= self._allowed()
         if fits and (m <= MODERATE or (rank is not None and 6 * rank >= m)):
             return "Exact", f"{reason}, moderate size", 24 * m * m
-        basis = 8 * m * 6 * (rank or 64)
-        if 10 * m * m + basis <= self._allowed():
-            return "BlockLanczos, matrix held", reason, 10 * m * m + basis
-        return "BlockLanczos, matrix-free", f"{reason}, too large to hold", basis + 2**27
+        single = self._rounding(A, rank) < self.tol / 3
+        item = 4 if single else 8
+        precision = "float32" if single else "float64"
+        basis = item * m * 6 * (rank or 64)
+        matrix = item * m * m
+        if matrix + basis <= self._allowed():
+            return f"BlockLanczos, {precision} matrix held", reason, matrix + basis
+        return (
+            f"BlockLanczos, {precision} matrix-free",
+            f"{reason}, too large to hold",
+            basis + 2**27,
+        )
+
+    def _rounding(self, A: Gram, rank: int | None) -> float:
+        """Estimate in bits what products in float32 would add to the certified width."""
+        if _arrays.epsilon(A.reference) > 1e-10:
+            return 0.0
+        part = subsample(A, 256, self.seed) if len(A) > 256 else A
+        largest = float(_arrays.eigvalsh(_arrays.to_numpy(part.dense()))[-1])
+        unit = len(A) ** 0.5 * float(np.finfo(np.float32).eps) * largest
+        return float(1.5 * (rank or 256) * unit * np.log2(A.n))
 
     def _start(self, A: Gram, rank: int | None, failure: float, width: Width) -> Search:
         method, _, _, pilot = self._choose(A, rank)
@@ -373,17 +396,22 @@ class Auto(Solver):
             return self._make(method, A, rank, failure)
         pilot.failure = failure
         if pilot.sampled:
-            pilot.rehearse(width, 0.6 * self.tol)
+            pilot.rehearse(self._goal(A, width))
         return pilot
+
+    def _goal(self, A: Gram, width: Width) -> Goal:
+        """Return how far a spectrum of the block, were it the whole, is from the tolerance."""
+        return lambda spectrum: width(_as_if_whole(spectrum, len(A))) / self.tol
 
     def _make(self, method: str, A: Gram, rank: int | None, failure: float) -> Search:
         if method == "Exact":
             return WholeSearch(A)
         wanted = None if rank is None else min(rank, len(A))
-        return KrylovSearch(A, wanted, self.seed, failure, hold=method.endswith("held"))
+        hold = "held" in method
+        return KrylovSearch(A, wanted, self.seed, failure, hold=hold, single="float32" in method)
 
     def _refine(
-        self, searches: list[Search], closeness: float, rank: int | None, failure: float
+        self, searches: list[Search], excess: float, rank: int | None, failure: float, width: Width
     ) -> bool:
         """Refine the blocks that leave the most open; False when none can be."""
         gaps = [_open(search.spectrum(), search.A.mass) for search in searches]
@@ -391,7 +419,7 @@ class Auto(Solver):
         for i, search in enumerate(searches):
             if gaps[i] < 0.1 * max(gaps):
                 continue
-            if search.refine(closeness):
+            if search.refine(excess, self._goal(search.A, width)):
                 progress = True
             elif (other := self._instead(search, rank, failure)) is not None:
                 searches[i], progress = other, True

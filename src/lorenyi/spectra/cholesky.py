@@ -74,14 +74,15 @@ class Factor:
         core = columns[chosen]
         core = 0.5 * (core + core.T)
         # Pivots of one draw can repeat each other: those that add little to the others go.
-        lower, order, rank, _ = scipy.linalg.lapack.dpstrf(
-            core, tol=0.02 * float(np.diag(core).max()), lower=1
-        )
+        with _arrays.one_thread():
+            lower, order, rank, _ = scipy.linalg.lapack.dpstrf(
+                core, tol=0.02 * float(np.diag(core).max()), lower=1
+            )
         kept = order[:rank] - 1
         triangle = np.tril(lower[:rank, :rank])
-        new = scipy.linalg.solve_triangular(
-            triangle, columns[:, kept].T, lower=True, check_finite=False
-        ).T
+        with _arrays.one_thread():
+            inverse = scipy.linalg.solve_triangular(triangle, np.eye(rank), lower=True)
+        new = columns[:, kept] @ inverse.T
         self.F = np.concatenate([self.F, new], axis=1)
         self.pivots = np.concatenate([self.pivots, chosen[kept]])
         left = self.diagonal - np.sum(new * new, axis=1)

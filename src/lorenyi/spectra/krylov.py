@@ -11,7 +11,6 @@ from __future__ import annotations
 import math
 
 import numpy as np
-import scipy.linalg
 
 from lorenyi import _arrays
 from lorenyi._arrays import Array
@@ -68,6 +67,11 @@ class Krylov:
     def projected(self) -> np.ndarray:
         """The matrix Q'AQ."""
         return np.asarray(self.T[: self.size, : self.size])
+
+    @property
+    def steps(self) -> int:
+        """Steps taken since the last probe, or since the start."""
+        return self._probe[2]
 
     @property
     def rest(self) -> float:
@@ -248,20 +252,26 @@ class Krylov:
         is bounded by this 2 x 2 one). tau comes from the same bound one level down: the other
         Ritz vectors against the outside of the basis.
         """
-        state = (self.products if self._kept is None else 0, self.complement)
+        state = (self.products, self.complement)
         if self._enclosed is None or self._enclosed[0] != state:
-            self._enclosed = (state, self._enclosure())
+            if self._kept is not None and self.complement < self.A.mass:
+                pair = self._enclosure(*self._kept, self.complement)
+            else:
+                pair = self.enclosure(self.size, self.A.mass)
+            self._enclosed = (state, pair)
         return self._enclosed[1]
 
-    def _enclosure(self) -> tuple[Spectrum, Spectrum]:
-        if self._kept is not None and self.complement < self.A.mass:
-            theta, squares = self._kept
-        else:
-            theta, _, residual = self.ritz()
-            theta, squares = np.maximum(theta, 0.0), self._leaks(residual)
+    def enclosure(self, kept: int, outside: float) -> tuple[Spectrum, Spectrum]:
+        """Enclose the spectrum of A if `outside` bounds it outside the leading Ritz vectors."""
+        theta, _, residual = self.ritz(kept)
+        return self._enclosure(np.maximum(theta, 0.0), self._leaks(residual), outside)
+
+    def _enclosure(
+        self, theta: np.ndarray, squares: np.ndarray, outside: float
+    ) -> tuple[Spectrum, Spectrum]:
         p, m, trace = len(theta), len(self.A), self.A.mass
         rest = max(trace - float(np.sum(theta)), 0.0)
-        outside = min(rest, self.complement)
+        outside = min(rest, outside)
         first = np.sqrt(np.cumsum(squares))  # of the first j, j = 1 .. p
         beyond = np.sqrt(np.cumsum(squares[::-1])[::-1])
         following = np.append(theta[1:], 0.0)
@@ -282,7 +292,7 @@ class Krylov:
 
     def _rounding(self, theta: np.ndarray, t: np.ndarray) -> np.ndarray:
         """Bound what rounding moved: errors of sums of m terms grow like a random walk."""
-        unit = 4 * math.sqrt(len(self.A)) * self._eps * float(theta[0])
+        unit = math.sqrt(len(self.A)) * self._eps * float(theta[0])
         return np.asarray(np.sqrt(t) * math.sqrt(len(theta)) * unit)
 
     def spectrum(self, A: Gram, rank: int | None) -> Spectrum:
@@ -318,7 +328,7 @@ def orthonormalised(X: Array) -> tuple[Array, np.ndarray]:
             Q, R = _cholesky_qr(X)
             Q, again = _cholesky_qr(Q)
             return Q, again @ R
-        except scipy.linalg.LinAlgError:
+        except np.linalg.LinAlgError:
             pass
     Q, R = _arrays.namespace(X).linalg.qr(X)
     return Q, _arrays.to_numpy(R).astype(np.float64)
@@ -327,8 +337,9 @@ def orthonormalised(X: Array) -> tuple[Array, np.ndarray]:
 def _cholesky_qr(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     G = (X.T @ X).astype(np.float64)
     d = np.diag(G)
-    R = scipy.linalg.cholesky(G, check_finite=False)
-    if np.diag(R).min() ** 2 < 1e-4 * d.max() * math.sqrt(np.finfo(X.dtype).eps):
-        raise scipy.linalg.LinAlgError("too ill-conditioned for Cholesky QR")
-    inverse = scipy.linalg.solve_triangular(R, np.eye(len(R)), check_finite=False)
+    with _arrays.one_thread():
+        R = np.linalg.cholesky(G).T
+        if np.diag(R).min() ** 2 < 1e-4 * d.max() * math.sqrt(np.finfo(X.dtype).eps):
+            raise np.linalg.LinAlgError("too ill-conditioned for Cholesky QR")
+        inverse = np.linalg.inv(R)
     return X @ inverse.astype(X.dtype), R
