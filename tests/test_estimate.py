@@ -1,0 +1,290 @@
+"""`Estimate`: a float with an interval, whose arithmetic never loses the truth."""
+
+import copy
+import math
+import pickle
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import lorenyi as lr
+
+# ------------------------------------------------------------------------------- arithmetic
+
+
+@st.composite
+def estimates(draw, least=-50.0, most=50.0):
+    """An Estimate and a point in its interval that may be the truth."""
+    numbers = st.floats(least, most, allow_subnormal=False)
+    low, value, truth, high = sorted(draw(st.tuples(numbers, numbers, numbers, numbers)))
+    if draw(st.booleans()):
+        value, truth = truth, value
+    return lr.Estimate(low, value, high, failure=draw(st.sampled_from([0.0, 1e-8]))), truth
+
+
+away_from_zero = st.one_of(estimates(1e-3, 50.0), estimates(-50.0, -1e-3))
+
+BINARY = {
+    "sum": lambda a, b: a + b,
+    "difference": lambda a, b: a - b,
+    "product": lambda a, b: a * b,
+    "quotient": lambda a, b: a / b,
+}
+every_operation = pytest.mark.parametrize("operation", BINARY.values(), ids=BINARY)
+
+
+@every_operation
+@given(estimates(), away_from_zero)
+def test_the_interval_contains_the_result_for_all_points_of_both(operation, first, second):
+    (a, x), (b, y) = first, second
+    result = operation(a, b)
+    assert operation(x, y) in result
+    assert float(result) == operation(float(a), float(b))
+    assert result.failure == a.failure + b.failure
+
+
+@given(estimates(), estimates())
+def test_products_of_intervals_with_zero_in_them_contain_those_of_all_points(first, second):
+    (a, x), (b, y) = first, second
+    assert x * y in a * b
+
+
+@every_operation
+@given(away_from_zero, st.one_of(st.floats(1e-3, 9), st.floats(-9, -1e-3), st.integers(1, 9)))
+def test_a_plain_number_may_stand_on_either_side(operation, pair, number):
+    a, x = pair
+    for result, truth, value in (
+        (operation(a, number), operation(x, number), operation(float(a), number)),
+        (operation(number, a), operation(number, x), operation(number, float(a))),
+    ):
+        assert isinstance(result, lr.Estimate)
+        assert truth in result
+        assert float(result) == value
+        assert result.failure == a.failure
+
+
+@given(estimates())
+def test_the_negative_interval_is_turned_over(pair):
+    a, x = pair
+    assert (-a).low == -a.high
+    assert (-a).high == -a.low
+    assert -x in -a
+    assert (-a).failure == a.failure
+
+
+@given(estimates(0.0, 20.0), st.sampled_from([0.5, 2.0, 3, 1.0]))
+def test_powers_of_an_interval_contain_those_of_its_points(pair, exponent):
+    a, x = pair
+    assert x**exponent in a**exponent
+    assert float(a**exponent) == float(a) ** exponent
+
+
+@given(estimates(0.1, 20.0), st.sampled_from([-1, -0.5, -2.0]))
+def test_negative_powers_turn_the_interval_over(pair, exponent):
+    a, x = pair
+    assert x**exponent in a**exponent
+
+
+@given(estimates(), st.sampled_from([2.0, 2, 0.5, 1.0]))
+def test_a_number_to_the_power_of_an_interval_contains_that_to_its_points(pair, base):
+    a, x = pair
+    assert base**x in base**a
+    assert float(base**a) == base ** float(a)
+
+
+@given(estimates(), estimates())
+def test_the_ends_of_a_sum_are_attained(first, second):
+    """The interval is not wider than it must be."""
+    (a, _), (b, _) = first, second
+    ends = [x + y for x in (a.low, a.high) for y in (b.low, b.high)]
+    assert (a + b).low == min(ends)
+    assert (a + b).high == max(ends)
+
+
+def test_a_sum_of_amounts_without_interval_and_an_estimate_is_an_estimate():
+    total = lr.Bits(1.0, ("x: Delta()",)) + lr.Estimate(0.5, 1.0, 1.5, about=("y: Delta()",))
+    assert (total.low, float(total), total.high) == (1.5, 2.0, 2.5)
+    assert set(total.about) == {"x: Delta()", "y: Delta()"}
+    rest = lr.Bits(1.0) - lr.Estimate(0.25, 0.5, 1.0)
+    assert (rest.low, float(rest), rest.high) == (0.0, 0.5, 0.75)
+
+
+@pytest.mark.parametrize("low", [-1.0, 0.0])
+@pytest.mark.parametrize("numerator", [1.0, lr.Estimate(1.0, 1.5, 2.0)], ids=["number", "interval"])
+def test_division_by_an_interval_with_zero_in_it_is_an_error_that_shows_it(numerator, low):
+    with pytest.raises(ZeroDivisionError, match=r"contains 0: 0\.50 bits"):
+        numerator / lr.Estimate(low, 0.5, 1.0)
+
+
+def test_division_by_zero_is_an_error():
+    with pytest.raises(ZeroDivisionError):
+        lr.Estimate(1.0, 1.5, 2.0) / 0
+
+
+def test_a_power_of_an_interval_with_negative_numbers_is_refused():
+    with pytest.raises(ValueError, match="negative"):
+        lr.Estimate(-1e-9, 0.5, 1.0) ** 0.5
+
+
+@pytest.mark.parametrize(
+    "operation",
+    [
+        lambda a: a + "1",
+        lambda a: "1" - a,
+        lambda a: a * [1],
+        lambda a: a / "1",
+        lambda a: "1" / a,
+        lambda a: a ** "1",
+        lambda a: "1" ** a,
+    ],
+)
+def test_what_is_no_number_does_not_combine(operation):
+    with pytest.raises(TypeError):
+        operation(lr.Estimate(1.0, 1.5, 2.0))
+
+
+# ---------------------------------------------------------------------------- being a float
+
+
+def test_it_is_a_float_in_its_interval():
+    estimate = lr.Estimate(1.0, 1.5, 2.5, failure=1e-8)
+    assert float(estimate) == estimate.value == 1.5
+    assert type(float(estimate)) is float
+    assert estimate.width == 1.5
+    assert math.sqrt(estimate) == math.sqrt(1.5)
+    assert np.asarray([estimate]).dtype == np.float64
+    assert all(x in estimate for x in (1.0, 1.7, 2.5))
+    assert not any(x in estimate for x in (0.99, 2.51, math.nan))
+
+
+@given(estimates(), estimates())
+def test_comparison_is_that_of_the_values(first, second):
+    (a, _), (b, _) = first, second
+    assert (a < b) == (float(a) < float(b))
+    assert (a >= b) == (float(a) >= float(b))
+    assert (a == b) == (float(a) == float(b))
+    assert sorted([a, b])[0] == min(float(a), float(b))
+
+
+@pytest.mark.parametrize(
+    "bad", [(1.0, 0.5, 2.0), (0.0, 2.5, 2.0), (0.0, math.nan, 1.0), (math.nan, 0.0, 1.0)]
+)
+def test_an_interval_without_its_value_is_refused(bad):
+    with pytest.raises(ValueError, match="low <= value <= high"):
+        lr.Estimate(*bad)
+
+
+@pytest.mark.parametrize(
+    "duplicate",
+    [lambda e: pickle.loads(pickle.dumps(e)), copy.copy, copy.deepcopy],
+    ids=["pickle", "copy", "deepcopy"],
+)
+def test_copies_are_whole(duplicate):
+    estimate = lr.Estimate(1.0, 1.5, 2.0, failure=3e-8, about=("x: Delta()",), unit="points")
+    other = duplicate(estimate)
+    assert type(other) is lr.Estimate
+    assert (other.low, float(other), other.high, other.failure) == (1.0, 1.5, 2.0, 3e-8)
+    assert (other.about, other.unit) == (("x: Delta()",), "points")
+
+
+# ------------------------------------------------------------------------------ what it shows
+
+
+def test_it_prints_as_a_value_in_bits_with_its_interval():
+    assert str(lr.Estimate(4.829, 4.831, 4.832)) == "4.831 bits [4.829, 4.832]"
+
+
+def test_it_prints_more_digits_the_narrower_it_is():
+    assert str(lr.Estimate(1.0, 1.5, 3.0)) == "1.50 bits [1.00, 3.00]"
+    assert str(lr.Estimate(0.12345, 0.12346, 0.12348)) == "0.12346 bits [0.12345, 0.12348]"
+    assert str(lr.Estimate(0.5, 0.5, 0.5)) == "0.500000000000 bits [0.500000000000, 0.500000000000]"
+
+
+@given(estimates())
+def test_the_interval_it_prints_contains_its_own(pair):
+    estimate, _ = pair
+    value, _, low, high = str(estimate).replace("[", "").replace("]", "").replace(",", "").split()
+    # 12 digits are shown at most: of 50, a float has 14.
+    assert float(low) <= estimate.low + 1e-14
+    assert float(high) >= estimate.high - 1e-14
+    assert float(low) <= float(value) <= float(high)
+
+
+def test_the_repr_says_whether_it_is_proven_and_on_which_kernels():
+    estimate = lr.Estimate(1.0, 1.5, 2.0, about=("x: Delta()", "y: Delta()"))
+    assert repr(estimate) == "1.50 bits [1.00, 2.00] (proven; x: Delta(); y: Delta())"
+
+
+@pytest.mark.parametrize(
+    ("failure", "shown"),
+    [
+        (1e-7, "1e-07"),
+        (1.4e-7, "2e-07"),
+        (2.0000001e-9, "3e-09"),
+        (9.6e-8, "1e-07"),
+        (0.05, "0.05"),
+    ],
+)
+def test_the_repr_gives_the_probability_of_failure_rounded_up(failure, shown):
+    assert f"(fails with p <= {shown})" in repr(lr.Estimate(1.0, 1.5, 2.0, failure=failure))
+
+
+def test_what_a_notebook_shows_is_escaped():
+    estimate = lr.Estimate(1.0, 1.5, 2.0, about=("x: Function(<lambda>) & <script>",))
+    html = estimate._repr_html_()
+    assert "<script>" not in html
+    assert "&lt;lambda&gt;) &amp; &lt;script&gt;" in html
+    assert "1.50 bits [1.00, 2.00]" in html
+
+
+# ------------------------------------------------------------------------- without their unit
+
+
+@pytest.fixture
+def functional():
+    """An entropy known to within 0.01 bits, as an Estimate."""
+
+    def entropy(A):
+        value = float(lr.Renyi(solver=lr.Exact())(A))
+        return lr.Estimate(value - 0.01, value + 0.002, value + 0.01, failure=1e-8, about=A.names)
+
+    return entropy
+
+
+X, Y = np.linspace(-1, 1, 40), np.linspace(-1, 1, 40) > 0.2
+
+
+def test_the_normalised_mutual_information_of_estimates_is_one_without_unit(functional):
+    exact = float(lr.normalized_mutual_information(X, Y, entropy=lr.Renyi(solver=lr.Exact())))
+    found = lr.normalized_mutual_information(X, Y, entropy=functional)
+    assert isinstance(found, lr.Estimate)
+    assert exact in found
+    assert 0.01 < found.width < 0.1
+    assert found.unit == ""
+    assert "bits" not in repr(found)
+    assert found.failure == pytest.approx(5e-8)  # S(A) and S(B) enter twice
+
+
+def test_the_vendi_score_of_an_estimate_is_one_without_unit(functional):
+    exact = float(lr.vendi_score(X, entropy=lr.Renyi(solver=lr.Exact())))
+    found = lr.vendi_score(X, entropy=functional)
+    assert isinstance(found, lr.Estimate)
+    assert exact in found
+    assert found.low == pytest.approx(exact * 2**-0.01)
+    assert found.high == pytest.approx(exact * 2**0.01)
+    assert "bits" not in repr(found)
+    assert found.failure == 1e-8
+
+
+def test_one_over_an_estimate_has_no_unit():
+    inverse = 1 / lr.Estimate(1.0, 2.0, 4.0, failure=1e-9)
+    assert (inverse.low, float(inverse), inverse.high) == (0.25, 0.5, 1.0)
+    assert inverse.unit == ""
+    assert inverse.failure == 1e-9
+
+
+def test_a_multiple_of_an_estimate_keeps_its_unit():
+    assert (0.5 * lr.Estimate(1.0, 2.0, 4.0)).unit == "bits"
+    assert (lr.Estimate(1.0, 2.0, 4.0) / 2).unit == "bits"
