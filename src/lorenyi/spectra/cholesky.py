@@ -6,6 +6,7 @@ a bound on what is missing. Smooth kernels in few dimensions need few columns.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -14,7 +15,7 @@ import scipy.linalg
 
 from lorenyi import _arrays
 from lorenyi.blocks import cores, parallel, slices, tree_sum
-from lorenyi.gram import Gram, Index
+from lorenyi.gram import Gram, Index, Points
 from lorenyi.spectra.bounds import enclose_sum, rounding
 from lorenyi.spectra.solver import Solver, require_seed, require_size
 from lorenyi.spectra.spectrum import Kind, Spectrum
@@ -162,6 +163,8 @@ def residual_norm(
     """
     cumulative = np.cumsum(diagonal)
     rho = float(cumulative[-1])
+    if rho <= 0:  # all is found, up to the rounding of the entries
+        return 0.0
     u = _arrays.uniform(seed, 31, pairs, 2) * rho
     total, squares = 0.0, 0.0
     for cut in slices(pairs, 4096):
@@ -182,7 +185,7 @@ class PivotedCholesky(Solver):
 
     O(n r^2) time and O(n r) memory for r columns; above `sample` rows the pivots are chosen on a
     random sample of the rows, and all rows are streamed once through them (Nyström's form), which
-    keeps only r x r sums.
+    keeps only r x r sums (not for a ready matrix, which is in memory anyway).
 
     Parameters
     ----------
@@ -230,7 +233,8 @@ class PivotedCholesky(Solver):
         most = self.size or min(max(len(A) // 4, 64), 2000, len(A))
         if rank is not None and most < rank and most < len(A):
             raise ValueError(f"size={most} must be at least rank={rank}: raise size=")
-        sampled = len(A) > self.sample
+        streams = all(isinstance(factor, Points) for factor in A.factors)
+        sampled = streams and len(A) > self.sample
         factor = Factor(subsample(A, self.sample, self.seed) if sampled else A, self.seed)
         while factor.rest > self.tol * factor.A.mass and factor.size < most:
             if not factor.grow(min(self.block, most - factor.size)):
@@ -245,7 +249,7 @@ def subsample(A: Gram, size: int, seed: int) -> Gram:
     index = _arrays.choose(seed, 11, len(A), size)
     part = A.take(index)
     share = float(np.sum(part.weights)) / A.mass
-    return part.with_factors(part.factors, part.scale / np.sqrt(share), part.weights / share)
+    return part.with_factors(part.factors, part.scale / math.sqrt(share), part.weights / share)
 
 
 class Nystroem:
