@@ -291,8 +291,8 @@ class Krylov:
         )
 
     def _rounding(self, theta: np.ndarray, t: np.ndarray) -> np.ndarray:
-        """Bound what rounding moved: errors of sums of m terms grow like a random walk."""
-        unit = math.sqrt(len(self.A)) * self._eps * float(theta[0])
+        """Bound what rounding moved: the entries' own, and sums of m terms like a random walk."""
+        unit = (8 + math.sqrt(len(self.A))) * self._eps * float(theta[0])
         return np.asarray(np.sqrt(t) * math.sqrt(len(theta)) * unit)
 
     def spectrum(self, A: Gram, rank: int | None) -> Spectrum:
