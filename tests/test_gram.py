@@ -378,7 +378,10 @@ def test_folding_adds_weights_and_keeps_n():
 
 
 def test_plus_and_minus_zero_are_one_point():
-    assert sizes(lr.gram(np.array([[0.0], [-0.0], [1.0]]), lr.Gaussian(1.0))) == (0, [2])
+    X = np.array([[0.0, 1.0], [-0.0, 1.0], [1.0, 1.0]])
+    for kernel in (lr.Gaussian(1.0), lr.Polynomial()):
+        assert sizes(lr.gram(X, kernel)) == (0, [2])
+    assert len(lr.gram(X, lr.Delta()).reduced[0]) == 2
 
 
 def test_labels_are_blocks_and_classes_of_one_row_are_values():
