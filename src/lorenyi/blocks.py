@@ -56,6 +56,16 @@ class Source(ABC):
         """Sum `function(rows, block)` over the blocks, pairwise as a tree."""
         return tree_sum(list(self.map(function)))
 
+    def largest_square(self) -> float:
+        """Return the largest squared norm of a row."""
+
+        def largest(rows: Array, block: slice) -> float:
+            rows = _arrays.detach(rows)
+            xp = _arrays.namespace(rows)
+            return float(xp.max(xp.sum(rows * rows, axis=1)))
+
+        return float(max(self.map(largest)))
+
     def all(self) -> Array:
         """Return all rows at once."""
         return self.rows(slice(0, len(self)))

@@ -15,7 +15,7 @@ import math
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import reduce
+from functools import cached_property, reduce
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -185,6 +185,15 @@ class Gram:
         """Whether a gradient is asked for with respect to anything in it."""
         arrays = [self.scale, *(factor.array for factor in self.factors)]
         return any(_arrays.tracks_gradient(a) for a in arrays)
+
+    @cached_property
+    def roundoff(self) -> float:
+        """Relative size of the rounding in the entries."""
+        growth = 4.0 * len(self.factors)
+        for factor in self.factors:
+            if isinstance(factor, Points) and isinstance(factor.kernel, Gaussian):
+                growth += factor.source.largest_square()
+        return growth * _arrays.epsilon(self.reference)
 
     @property
     def is_ready(self) -> bool:

@@ -190,7 +190,7 @@ class KrylovSearch(Search):
         self.failure, self.probing, self.probes = failure, False, 0
         matrix = A.single() if single else A
         block = 64 if not hold else 32 if len(A) > 3000 else 16
-        size = 2 * self.rank + block
+        size = 7 * self.rank // 4 + block
         self.krylov = Krylov(
             matrix.held() if hold else matrix, block, -(-size // block) * block, seed
         )
@@ -383,12 +383,16 @@ class Auto(Solver):
 
     def _rounding(self, A: Gram, rank: int | None) -> float:
         """Estimate in bits what products in float32 would add to the certified width."""
-        if _arrays.epsilon(A.reference) > 1e-10:
+        eps = float(np.finfo(np.float32).eps)
+        if _arrays.epsilon(A.reference) > 0.1 * eps:
             return 0.0
+        kept = 1.5 * (rank or 256)
         part = subsample(A, 256, self.seed) if len(A) > 256 else A
-        largest = float(_arrays.eigvalsh(_arrays.to_numpy(part.dense()))[-1])
-        unit = len(A) ** 0.5 * float(np.finfo(np.float32).eps) * largest
-        return float(1.5 * (rank or 256) * unit * np.log2(A.n))
+        frobenius = float(np.sqrt(part.squared_norm()))
+        entry = len(A) ** 0.5 * eps * float(np.max(_arrays.to_numpy(A.weights)))
+        relative = A.roundoff / _arrays.epsilon(A.reference) * eps
+        mass = kept**0.5 * (relative * frobenius + 6 * kept * entry)
+        return float(mass * np.log2(A.n / (rank or 1)))
 
     def _start(self, A: Gram, rank: int | None, failure: float, width: Width) -> Search:
         method, _, _, pilot = self._choose(A, rank)

@@ -138,7 +138,7 @@ class Krylov:
             return
         size = np.abs(np.diag(self.B))
         scale = float(np.max(np.diag(self.projected)))
-        noise = size <= 10 * len(self.A) * self._eps * scale
+        noise = size <= 10 * math.sqrt(len(self.A)) * self._eps * scale
         if noise.any():
             self._draws += 1
             self._dropped += float(np.sum(self.B[noise] ** 2))
@@ -233,7 +233,7 @@ class Krylov:
         m = len(self.A) - start
         root = (math.log(1.648 * math.sqrt(m)) - math.log(failure) / columns) / (2 * steps - 1)
         if root < 1:
-            slack = 4 * math.sqrt(len(self.A)) * self._eps * float(self._kept[0][0])
+            slack = float(self._rounding(self._kept[0], np.ones(1))[0])
             bound = mu / (1 - root * root) + slack
             if bound < self.complement:
                 self.complement, self.failure = bound, self.failure + failure
@@ -291,9 +291,16 @@ class Krylov:
         )
 
     def _rounding(self, theta: np.ndarray, t: np.ndarray) -> np.ndarray:
-        """Bound what rounding moved: the entries' own, and sums of m terms like a random walk."""
-        unit = (8 + math.sqrt(len(self.A))) * self._eps * float(theta[0])
-        return np.asarray(np.sqrt(t) * math.sqrt(len(theta)) * unit)
+        """Bound what rounding moved in the sum of the t largest.
+
+        Entries of A are off by a relative `roundoff`, which moves sums by sqrt(t) times its share
+        of |A|_F (Hoffman and Wielandt); sums of m products are off like a random walk of m steps
+        of at most the largest entry each, and so is every entry of T.
+        """
+        p, m = len(theta), len(self.A)
+        frobenius = math.sqrt(float(np.sum(theta**2)) + self.A.mass * float(theta[-1]))
+        entry = math.sqrt(m) * self._eps * float(np.max(_arrays.to_numpy(self.A.weights)))
+        return np.asarray(np.sqrt(t) * (self.A.roundoff * frobenius + 6 * p * entry))
 
     def spectrum(self, A: Gram, rank: int | None) -> Spectrum:
         """Read the Spectrum off the basis (with a gradient where A asks for one)."""
