@@ -248,7 +248,7 @@ def subsample(A: Gram, size: int, seed: int) -> Gram:
     """Return the Gram of a random sample of the rows, scaled to the same mass."""
     index = _arrays.choose(seed, 11, len(A), size)
     part = A.take(index)
-    share = float(np.sum(part.weights)) / A.mass
+    share = float(np.sum(_arrays.to_numpy(part.weights))) / A.mass
     return part.with_factors(part.factors, part.scale / math.sqrt(share), part.weights / share)
 
 
