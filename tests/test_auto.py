@@ -1,0 +1,351 @@
+"""`Auto`: what it chooses, that it gets there or says why not, and what it costs."""
+
+import re
+import threading
+import warnings
+
+import numpy as np
+import pytest
+import torch
+from grams import eigenvalues, gaussian, normalised
+from test_certificates import exact_entropy
+
+import lorenyi as lr
+from lorenyi.kernels import Delta
+from lorenyi.spectra import auto
+
+
+def smooth(n=1500, d=1, seed=0):
+    """Points whose Gram has few eigenvalues that matter."""
+    return np.random.default_rng(seed).uniform(0, 5, size=(n, d))
+
+
+def flat(n=1500, seed=0):
+    """Points of ten columns at a small bandwidth: a spectrum that hardly falls."""
+    return np.random.default_rng(seed).normal(size=(n, 10))
+
+
+SMOOTH, FLAT = lr.Gaussian(1.0), lr.Gaussian(1.5)
+
+
+@pytest.fixture(scope="module")
+def smooth_case():
+    X = smooth()
+    return lr.gram(X, SMOOTH), eigenvalues(normalised(gaussian(X, 1.0)))
+
+
+@pytest.fixture(scope="module")
+def flat_case():
+    A = lr.gram(flat(), FLAT)
+    return A, eigenvalues(np.asarray(A.dense()))
+
+
+# --------------------------------------------------------------------- it gets there, or warns
+
+
+@pytest.mark.parametrize("tol", [1e-1, 1e-3, 1e-6])
+@pytest.mark.parametrize("alpha", [1, 2.5])
+@pytest.mark.parametrize("rank", [None, 12])
+def test_the_width_asked_for_is_reached_on_a_smooth_kernel(smooth_case, tol, alpha, rank):
+    A, values = smooth_case
+    estimate = lr.Renyi(alpha, rank, lr.Auto(tol=tol)).certified(A)
+    assert estimate.width <= tol
+    assert exact_entropy(values, alpha, rank, len(values)) in estimate
+
+
+@pytest.mark.parametrize(("alpha", "rank", "tol"), [(2, 20, 1e-2), (1, 20, 1e-3), (5, 8, 1e-3)])
+def test_the_width_asked_for_is_reached_on_a_flat_spectrum(flat_case, alpha, rank, tol):
+    A, values = flat_case
+    estimate = lr.Renyi(alpha, rank, lr.Auto(tol=tol)).certified(A)
+    assert estimate.width <= tol
+    assert exact_entropy(values, alpha, rank, len(values)) in estimate
+
+
+def test_less_is_asked_of_the_kernel_at_a_larger_tolerance():
+    class Counted(lr.Gaussian):
+        pass
+
+    rows = []
+    for tol in (1e-1, 1e-5):
+        told = []
+        lr.Renyi(1, None, lr.Auto(tol=tol, progress=lambda *a, told=told: told.append(a)))(
+            lr.gram(smooth(), lr.Gaussian(0.1))
+        )
+        rows.append(len(told))
+    assert rows[0] < rows[1]
+
+
+def test_what_cannot_be_reached_is_said_with_the_width_and_a_remedy():
+    """A flat spectrum without a rank, and no room for all of it."""
+    A = lr.gram(flat(1400), FLAT)
+    H = lr.Renyi(1, None, lr.Auto(tol=1e-6, memory=20 * 2**20))
+    with pytest.warns(
+        RuntimeWarning, match=r"certified width is .* bits, tol asks for 1e-06; "
+    ) as w:
+        estimate = H.certified(A)
+    assert any(
+        "raise tol=, give more memory=, a rank=, or use Exact()" in str(x.message) for x in w
+    )
+    assert estimate.width > 1e-6
+    assert exact_entropy(eigenvalues(np.asarray(A.dense())), 1, None, 1400) in estimate
+
+
+def test_the_interval_of_a_few_eigenvalues_can_be_narrow_where_that_of_all_is_not():
+    A = lr.gram(flat(1400), FLAT)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        lr.Renyi(2, 10, lr.Auto(tol=1e-2, memory=20 * 2**20)).certified(A)
+
+
+# --------------------------------------------------------------------------- what it chooses
+
+
+def chosen(A, rank=None, **options):
+    return str(lr.Auto(**options).plan(A, rank))
+
+
+def test_a_small_gram_is_decomposed_as_a_whole():
+    assert "200 rows: Exact (small)" in chosen(lr.gram(flat(200), FLAT))
+
+
+def test_a_smooth_kernel_is_factorised():
+    plan = chosen(lr.gram(smooth(), SMOOTH))
+    assert re.search(r"1500 rows: PivotedCholesky \(residual \S+ after \d+ columns\)", plan)
+
+
+def test_a_smooth_kernel_of_very_many_rows_is_streamed():
+    plan = chosen(lr.gram(smooth(30_000, 2), SMOOTH))
+    assert "30000 rows: Nyström from PivotedCholesky" in plan
+
+
+def test_a_flat_spectrum_is_iterated_on_with_the_matrix_held():
+    plan = chosen(lr.gram(flat(), FLAT), rank=20)
+    assert re.search(r"1500 rows: BlockLanczos, .*matrix held \(.*not smooth", plan)
+
+
+def test_with_too_little_memory_the_iteration_is_matrix_free():
+    plan = chosen(lr.gram(flat(), FLAT), rank=20, memory=2**22)
+    assert re.search(r"1500 rows: BlockLanczos, .*matrix-free \(.*too large to hold", plan)
+
+
+def test_labels_split_it_into_blocks():
+    X = flat(600)
+    plan = chosen(lr.gram(X, FLAT) * lr.gram(np.arange(600) % 3, Delta()))
+    assert plan.count("200 rows: Exact (small)") == 3
+
+
+def test_labels_alone_need_no_solver():
+    plan = chosen(lr.gram(np.arange(600) % 3, Delta()))
+    assert "3 eigenvalues known from equal rows and labels" in plan
+    assert "rows:" not in plan
+
+
+def test_equal_rows_are_folded():
+    plan = chosen(lr.gram(np.tile(flat(50), (40, 1)), FLAT))
+    assert "50 rows: Exact (small)" in plan
+    assert "2000 rows" not in plan
+
+
+def test_many_blocks_are_summed_up():
+    X = flat(400)
+    plan = chosen(lr.gram(X, FLAT) * lr.gram(np.arange(400) % 40, Delta()))
+    assert "... and 30 blocks more" in plan
+
+
+def test_the_plan_says_the_memory_and_grows_with_it():
+    small = lr.Auto().plan(lr.gram(flat(200), FLAT)).memory
+    large = lr.Auto().plan(lr.gram(flat(), FLAT)).memory
+    assert 0 < small < large
+    assert "peak memory: about" in chosen(lr.gram(flat(), FLAT))
+    limited = lr.Auto(memory=2**27).plan(lr.gram(flat(4000), FLAT), 20)
+    assert limited.memory <= 2**28
+
+
+def test_a_plan_does_not_run_the_computation(monkeypatch):
+    """It evaluates a few columns of the kernel, not the matrix."""
+    entries = []
+    block = lr.Gaussian.block
+
+    def counted(self, X, Y):
+        entries.append(int(X.shape[0]) * int(Y.shape[0]))
+        return block(self, X, Y)
+
+    monkeypatch.setattr(lr.Gaussian, "block", counted)
+    for X, kernel in ((smooth(), SMOOTH), (flat(), FLAT)):
+        entries.clear()
+        lr.Auto().plan(lr.gram(X, kernel), 20)
+        assert 0 < sum(entries) < 0.2 * 1500**2
+
+
+# -------------------------------------------------------------------------------- determinism
+
+
+@pytest.mark.parametrize("make", [lambda: lr.gram(smooth(), SMOOTH), lambda: lr.gram(flat(), FLAT)])
+def test_the_same_seed_gives_the_same_answer(make):
+    H = lr.Renyi(2, 10, lr.Auto(tol=1e-2, seed=3))
+    first, again = H.certified(make()), H.certified(make())
+    assert (first.low, float(first), first.high) == (again.low, float(again), again.high)
+
+
+@pytest.mark.parametrize("seed", [1, 2, -7])
+def test_another_seed_still_contains_the_exact_value(smooth_case, flat_case, seed):
+    for (A, values), rank in ((smooth_case, None), (flat_case, 10)):
+        estimate = lr.Renyi(1, rank, lr.Auto(tol=1e-2, seed=seed)).certified(A)
+        assert exact_entropy(values, 1, rank, len(values)) in estimate
+        assert estimate.width <= 1e-2
+
+
+# -------------------------------------------------------------------- progress, interruption
+
+
+def test_progress_is_told_with_the_width_until_it_is_reached(flat_case):
+    told = []
+    solver = lr.Auto(tol=1e-2, progress=lambda message, width: told.append((message, width)))
+    estimate = lr.Renyi(2, 20, solver).certified(flat_case[0])
+    assert len(told) >= 2
+    widths = [width for _, width in told]
+    assert widths[-1] == pytest.approx(estimate.width)
+    assert widths[-1] <= 1e-2 < widths[0]
+    assert all("bits wide" in message and "Gram(n=1500" in message for message, _ in told)
+
+
+@pytest.mark.parametrize("after", [1, 2])
+def test_an_interruption_comes_through_and_leaves_no_thread_behind(flat_case, after):
+    told = []
+
+    def progress(message, width):
+        told.append(width)
+        if len(told) == after:
+            raise KeyboardInterrupt
+
+    before = threading.active_count()
+    with pytest.raises(KeyboardInterrupt):
+        lr.Renyi(2, 20, lr.Auto(tol=1e-2, progress=progress))(flat_case[0])
+    assert len(told) == after
+    assert threading.active_count() == before
+
+
+def test_an_interruption_inside_the_kernel_comes_through_and_leaves_no_thread_behind(monkeypatch):
+    """As when the user presses Ctrl-C while the rows are worked on in parallel."""
+    calls = []
+    block = lr.Gaussian.block
+
+    def interrupted(self, X, Y):
+        calls.append(1)
+        if len(calls) > 20:
+            raise KeyboardInterrupt
+        return block(self, X, Y)
+
+    monkeypatch.setattr(lr.Gaussian, "block", interrupted)
+    before = threading.active_count()
+    with pytest.raises(KeyboardInterrupt):
+        lr.Renyi(2, 20, lr.Auto(tol=1e-2, memory=2**22))(lr.gram(flat(), FLAT))
+    assert threading.active_count() == before
+
+
+# -------------------------------------------------------------------------------------- memory
+
+
+def test_with_little_memory_no_dense_matrix_is_ever_made(monkeypatch, flat_case):
+    A, values = flat_case
+
+    def forbidden(self):
+        raise AssertionError(f"a dense matrix of {len(self)} rows")
+
+    small = lr.Gram.dense
+
+    def dense(self):
+        return small(self) if len(self) <= auto.SMALL else forbidden(self)
+
+    monkeypatch.setattr(lr.Gram, "held", forbidden)
+    monkeypatch.setattr(lr.Gram, "dense", dense)
+    monkeypatch.setattr(lr.Gram, "_mirrored", forbidden)
+    estimate = lr.Renyi(2, 20, lr.Auto(tol=1e-2, memory=2**22)).certified(A)
+    assert estimate.width <= 1e-2
+    assert exact_entropy(values, 2, 20, len(values)) in estimate
+
+
+def test_the_kernel_is_evaluated_in_pieces_when_memory_is_little(monkeypatch):
+    largest = []
+    block = lr.Gaussian.block
+
+    def measured(self, X, Y):
+        largest.append(int(X.shape[0]) * int(Y.shape[0]))
+        return block(self, X, Y)
+
+    monkeypatch.setattr(lr.Gaussian, "block", measured)
+    lr.Renyi(2, 10, lr.Auto(tol=1e-2, memory=2**22))(lr.gram(flat(), FLAT))
+    assert max(largest) <= 1500**2 // 3
+
+
+# -------------------------------------------------------------------------------- very many rows
+
+
+@pytest.mark.parametrize(("alpha", "rank"), [(1, None), (2, 20)])
+def test_very_many_rows_give_the_value_of_the_few_they_repeat(alpha, rank):
+    """300 points 100 times: folded, the exact value; moved by 1e-7, the streamed factor's."""
+    centres = smooth(300, 2)
+    X = np.tile(centres, (100, 1))
+    moved = X + 1e-7 * np.random.default_rng(0).normal(size=X.shape)
+    folded, streamed = lr.gram(X, SMOOTH), lr.gram(moved, SMOOTH)
+    exact = lr.Renyi(alpha, rank, lr.Exact())(folded)
+    estimate = lr.Renyi(alpha, rank, lr.Auto(tol=1e-3)).certified(streamed)
+    assert len(streamed.reduced[1][0]) == 30_000
+    assert estimate.width <= 1e-3
+    # Points that moved by 1e-7 change the kernel by as much at most, and S by a few bits of it.
+    assert estimate.low - 1e-5 <= float(exact) <= estimate.high + 1e-5
+
+
+def test_single_precision_rows_are_streamed_too():
+    X = smooth(30_000, 2)
+    H = lr.Renyi(2, 20, lr.Auto(tol=1e-2))
+    double = H.certified(lr.gram(X, SMOOTH))
+    single = H.certified(lr.gram(X.astype(np.float32), SMOOTH))
+    assert single.low <= double.high
+    assert double.low <= single.high
+    assert single.width <= 1e-2
+
+
+# ------------------------------------------------------------------------------------- tensors
+
+
+def test_a_tensor_without_gradient_has_the_interval_of_its_array(flat_case):
+    A, values = flat_case
+    H = lr.Renyi(2, 20, lr.Auto(tol=1e-2))
+    T = lr.gram(torch.tensor(flat()), FLAT)
+    estimate = H.certified(T)
+    assert estimate.width <= 1e-2
+    assert exact_entropy(values, 2, 20, len(values)) in estimate
+    assert isinstance(H(T), torch.Tensor)
+    assert float(H(T)) == pytest.approx(float(H(A)), abs=1e-2)
+
+
+@pytest.mark.parametrize(("alpha", "rank"), [(1, None), (1.01, 5), (2, 3)])
+def test_the_gradient_through_the_default_solver_is_right(alpha, rank):
+    X = torch.tensor(flat(12)[:, :2], requires_grad=True)
+    H = lr.Renyi(alpha, rank)
+    assert torch.autograd.gradcheck(lambda Z: H(lr.gram(Z, SMOOTH)), (X,))
+
+
+def test_the_gradient_of_many_rows_is_that_of_all_eigenvalues():
+    X = torch.tensor(smooth(400, 2), requires_grad=True)
+    gradients = []
+    for solver in (lr.Auto(), lr.Exact()):
+        (g,) = torch.autograd.grad(lr.Renyi(2, 6, solver)(lr.gram(X, SMOOTH)), (X,))
+        gradients.append(g.numpy())
+    assert gradients[0] == pytest.approx(gradients[1], abs=1e-6 * np.abs(gradients[1]).max())
+
+
+# ---------------------------------------------------------------------------------- refusals
+
+
+@pytest.mark.parametrize("bad", [0, -1e-3, float("nan")])
+def test_a_tolerance_that_is_not_positive_is_refused(bad):
+    with pytest.raises(ValueError, match="tol=.* must be positive"):
+        lr.Auto(tol=bad)
+
+
+@pytest.mark.parametrize("bad", [0, -1])
+def test_a_memory_that_is_not_positive_is_refused(bad):
+    with pytest.raises(ValueError, match="memory=.* number of bytes"):
+        lr.Auto(memory=bad)
