@@ -388,7 +388,7 @@ class Auto(Solver):
             return 0.0
         kept = 1.5 * (rank or 256)
         part = subsample(A, 256, self.seed) if len(A) > 256 else A
-        frobenius = float(np.sqrt(part.squared_norm()))
+        frobenius = float(part.squared_norm()) ** 0.5
         entry = len(A) ** 0.5 * eps * float(np.max(_arrays.to_numpy(A.weights)))
         relative = A.roundoff / _arrays.epsilon(A.reference) * eps
         mass = kept**0.5 * (relative * frobenius + 6 * kept * entry)
