@@ -28,6 +28,18 @@ def flat(n=1500, seed=0):
 SMOOTH, FLAT = lr.Gaussian(1.0), lr.Gaussian(1.5)
 
 
+def counted_entries(monkeypatch):
+    """A list that grows by the size of each block of the Gaussian kernel."""
+    entries, block = [], lr.Gaussian.block
+
+    def counted(self, X, Y):
+        entries.append(int(X.shape[0]) * int(Y.shape[0]))
+        return block(self, X, Y)
+
+    monkeypatch.setattr(lr.Gaussian, "block", counted)
+    return entries
+
+
 @pytest.fixture(scope="module")
 def smooth_case():
     X = smooth()
@@ -61,31 +73,23 @@ def test_the_width_asked_for_is_reached_on_a_flat_spectrum(flat_case, alpha, ran
     assert exact_entropy(values, alpha, rank, len(values)) in estimate
 
 
-def test_less_is_asked_of_the_kernel_at_a_larger_tolerance():
-    class Counted(lr.Gaussian):
-        pass
-
-    rows = []
-    for tol in (1e-1, 1e-5):
-        told = []
-        lr.Renyi(1, None, lr.Auto(tol=tol, progress=lambda *a, told=told: told.append(a)))(
-            lr.gram(smooth(), lr.Gaussian(0.1))
-        )
-        rows.append(len(told))
-    assert rows[0] < rows[1]
+def test_less_is_asked_of_the_kernel_at_a_larger_tolerance(monkeypatch):
+    entries = counted_entries(monkeypatch)
+    costs = []
+    for tol in (1e-1, 1e-6):
+        entries.clear()
+        lr.Renyi(1, None, lr.Auto(tol=tol))(lr.gram(smooth(), lr.Gaussian(0.1)))
+        costs.append(sum(entries))
+    assert costs[0] < costs[1]
 
 
 def test_what_cannot_be_reached_is_said_with_the_width_and_a_remedy():
     """A flat spectrum without a rank, and no room for all of it."""
     A = lr.gram(flat(1400), FLAT)
     H = lr.Renyi(1, None, lr.Auto(tol=1e-6, memory=20 * 2**20))
-    with pytest.warns(
-        RuntimeWarning, match=r"certified width is .* bits, tol asks for 1e-06; "
-    ) as w:
+    remedy = r"tol asks for 1e-06; raise tol=, give more memory=, a rank=, or use Exact\(\)"
+    with pytest.warns(RuntimeWarning, match=rf"certified width is \S+ bits, {remedy}"):
         estimate = H.certified(A)
-    assert any(
-        "raise tol=, give more memory=, a rank=, or use Exact()" in str(x.message) for x in w
-    )
     assert estimate.width > 1e-6
     assert exact_entropy(eigenvalues(np.asarray(A.dense())), 1, None, 1400) in estimate
 
@@ -163,14 +167,7 @@ def test_the_plan_says_the_memory_and_grows_with_it():
 
 def test_a_plan_does_not_run_the_computation(monkeypatch):
     """It evaluates a few columns of the kernel, not the matrix."""
-    entries = []
-    block = lr.Gaussian.block
-
-    def counted(self, X, Y):
-        entries.append(int(X.shape[0]) * int(Y.shape[0]))
-        return block(self, X, Y)
-
-    monkeypatch.setattr(lr.Gaussian, "block", counted)
+    entries = counted_entries(monkeypatch)
     for X, kernel in ((smooth(), SMOOTH), (flat(), FLAT)):
         entries.clear()
         lr.Auto().plan(lr.gram(X, kernel), 20)
@@ -266,16 +263,9 @@ def test_with_little_memory_no_dense_matrix_is_ever_made(monkeypatch, flat_case)
 
 
 def test_the_kernel_is_evaluated_in_pieces_when_memory_is_little(monkeypatch):
-    largest = []
-    block = lr.Gaussian.block
-
-    def measured(self, X, Y):
-        largest.append(int(X.shape[0]) * int(Y.shape[0]))
-        return block(self, X, Y)
-
-    monkeypatch.setattr(lr.Gaussian, "block", measured)
+    entries = counted_entries(monkeypatch)
     lr.Renyi(2, 10, lr.Auto(tol=1e-2, memory=2**22))(lr.gram(flat(), FLAT))
-    assert max(largest) <= 1500**2 // 3
+    assert max(entries) <= 1500**2 // 3
 
 
 # -------------------------------------------------------------------------------- very many rows
@@ -327,13 +317,14 @@ def test_the_gradient_through_the_default_solver_is_right(alpha, rank):
     assert torch.autograd.gradcheck(lambda Z: H(lr.gram(Z, SMOOTH)), (X,))
 
 
-def test_the_gradient_of_many_rows_is_that_of_all_eigenvalues():
+def test_the_gradient_of_many_rows_is_close_to_that_of_all_eigenvalues():
+    """Exact for converged vectors; those of a few steps give the paper's approximation."""
     X = torch.tensor(smooth(400, 2), requires_grad=True)
     gradients = []
     for solver in (lr.Auto(), lr.Exact()):
         (g,) = torch.autograd.grad(lr.Renyi(2, 6, solver)(lr.gram(X, SMOOTH)), (X,))
         gradients.append(g.numpy())
-    assert gradients[0] == pytest.approx(gradients[1], abs=1e-6 * np.abs(gradients[1]).max())
+    assert gradients[0] == pytest.approx(gradients[1], abs=5e-3 * np.abs(gradients[1]).max())
 
 
 # ---------------------------------------------------------------------------------- refusals
@@ -341,11 +332,11 @@ def test_the_gradient_of_many_rows_is_that_of_all_eigenvalues():
 
 @pytest.mark.parametrize("bad", [0, -1e-3, float("nan")])
 def test_a_tolerance_that_is_not_positive_is_refused(bad):
-    with pytest.raises(ValueError, match="tol=.* must be positive"):
+    with pytest.raises(ValueError, match=r"tol=.* must be positive"):
         lr.Auto(tol=bad)
 
 
 @pytest.mark.parametrize("bad", [0, -1])
 def test_a_memory_that_is_not_positive_is_refused(bad):
-    with pytest.raises(ValueError, match="memory=.* number of bytes"):
+    with pytest.raises(ValueError, match=r"memory=.* number of bytes"):
         lr.Auto(memory=bad)
