@@ -401,6 +401,8 @@ class Gram:
         def cast(array: Array) -> Array:
             if _arrays.is_sparse(array):
                 return array.astype(np.float32)
+            if _arrays.is_numpy(array) and array.size > 2**22:
+                return _cast_in_parallel(array)
             return xp.astype(array, xp.float32) if _arrays.is_floating(array) else array
 
         factors = [factor.map(cast) for factor in self.factors]
@@ -531,6 +533,17 @@ class Gram:
         xp = _arrays.namespace(moments)
         one = xp.ones_like(moments[0, :])
         return self.with_factors([Matrix(moments)], one, xp.linalg.diagonal(moments))
+
+
+def _cast_in_parallel(array: np.ndarray) -> np.ndarray:
+    """Return a large array in float32, converted on all cores."""
+    single = np.empty(array.shape, dtype=np.float32)
+
+    def cast(rows: slice) -> None:
+        single[rows] = array[rows]
+
+    parallel(cast, slices(len(array), 256))
+    return single
 
 
 def _symmetric_product(matrix: Array, V: Array) -> Array:
@@ -760,17 +773,32 @@ def _checked_dense(K: Array, name: str) -> Array:
     if xp.isdtype(K.dtype, "complex floating") or not xp.isdtype(K.dtype, ("numeric", "bool")):
         raise TypeError(f"{name} must hold real numbers, found dtype {K.dtype}")
     K = _arrays.as_floating(xp.astype(K, xp.int64) if xp.isdtype(K.dtype, "bool") else K)
-    require_finite(K, name)
-    plain = _arrays.detach(K)
-    worst, largest = 0.0, 0.0
-    tile = 512
-    for rows in slices(int(K.shape[0]), tile):
-        for columns in slices(rows.stop, tile):
-            upper, lower = plain[columns, rows], plain[rows, columns]
-            worst = max(worst, float(xp.max(xp.abs(upper - lower.T))))
-            largest = max(largest, float(xp.max(xp.abs(lower))))
-    _require_symmetric(worst, largest, plain, name)
+    worst, largest = _asymmetry(_arrays.detach(K))
+    if not (np.isfinite(worst) and np.isfinite(largest)):
+        require_finite(K, name)
+    _require_symmetric(worst, largest, K, name)
     return K
+
+
+def _asymmetry(K: Array) -> tuple[float, float]:
+    """Return the largest of |K - K'| and of |K|, tile by tile (NaN or infinity if K has any)."""
+    xp = _arrays.namespace(K)
+
+    def part(rows: slice) -> tuple[float, float]:
+        worst, largest = [], []
+        for columns in slices(rows.stop, TILE // 2):
+            lower = K[rows, columns]
+            with np.errstate(invalid="ignore"):  # infinity less infinity
+                difference = K[columns, rows].T - lower
+            worst += [float(xp.max(difference)), -float(xp.min(difference))]
+            largest += [float(xp.max(lower)), -float(xp.min(lower))]
+        return float(np.max(worst)), float(np.max(largest))
+
+    cuts = slices(int(K.shape[0]), TILE // 2)
+    # Late rows have more tiles: taking them first keeps all cores busy to the end.
+    parts = parallel(part, cuts[::-1]) if _arrays.is_numpy(K) else [part(cut) for cut in cuts]
+    worst, largest = np.max(np.asarray(parts), axis=0)
+    return float(worst), float(largest)
 
 
 def _require_symmetric(worst: float, largest: float, values: Array, name: str) -> None:
