@@ -6,6 +6,7 @@
 """
 
 from lorenyi import theory
+from lorenyi.bandwidths import Median, Scott, Silverman
 from lorenyi.entropy import Renyi, information_potential, renyi_entropy
 from lorenyi.estimate import Bits, Estimate
 from lorenyi.gram import Gram, gram, joint
@@ -18,11 +19,8 @@ from lorenyi.kernels import (
     Kernel,
     Laplacian,
     Linear,
-    Median,
     Polynomial,
     Precomputed,
-    Scott,
-    Silverman,
 )
 from lorenyi.measures import (
     conditional_entropy,

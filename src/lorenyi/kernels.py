@@ -8,159 +8,16 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import ClassVar, Literal, TypeAlias
+from typing import ClassVar
 
 import numpy as np
 
 from lorenyi import _arrays
 from lorenyi._arrays import Array
+from lorenyi.bandwidths import Bandwidth, Sigma, checked_sigma
 from lorenyi.blocks import ArraySource, Source, slices
-
-# ------------------------------------------------------------------------------- bandwidth rules
-
-
-class Bandwidth(ABC):
-    """A rule that chooses a bandwidth from the points: a number, or one for each column."""
-
-    @abstractmethod
-    def __call__(self, points: Source, weights: np.ndarray | None) -> float | tuple[float, ...]:
-        """Return the bandwidth for these points; `weights` are frequencies of rows."""
-
-
-@dataclass(frozen=True)
-class Median(Bandwidth):
-    """The median distance between two points, of the distances that are not zero.
-
-    Parameters
-    ----------
-    sample : int
-        Above this many points, a random sample of them is used.
-    per_column : bool
-        One bandwidth for each column instead of one for all.
-    seed : int
-        Seed of the sample.
-
-    Examples
-    --------
-    >>> import lorenyi as lr
-    >>> lr.gram([[0.0], [1.0], [3.0]], lr.Gaussian(lr.Median()))
-    Gram(n=3, Gaussian(sigma=2))
-    """
-
-    sample: int = 1000
-    per_column: bool = False
-    seed: int = 0
-
-    def __call__(self, points: Source, weights: np.ndarray | None) -> float | tuple[float, ...]:
-        """Return the median distance of (a sample of) the points."""
-        n = len(points)
-        frequency = np.ones(n) if weights is None else weights
-        total = float(frequency.sum())
-        if total > self.sample:
-            # Drawn by position among the repeated rows, so weight 2 equals a row given twice.
-            u = _arrays.choose(self.seed, 0, int(total), self.sample) + 0.5
-            index, frequency = np.unique(
-                np.searchsorted(np.cumsum(frequency), u), return_counts=True
-            )
-            X = _arrays.to_numpy(points.take(index).all())
-        else:
-            X = _arrays.to_numpy(points.all())
-        if self.per_column:
-            return tuple(_median_distance(column[:, None], frequency) for column in X.T)
-        return _median_distance(X, frequency)
-
-
-def _median_distance(X: np.ndarray, frequency: np.ndarray) -> float:
-    from scipy.spatial.distance import pdist
-
-    distance = pdist(X.astype(np.float64))
-    i, j = np.triu_indices(len(X), 1)
-    pairs = frequency[i] * frequency[j]
-    keep = (distance > 0) & (pairs > 0)
-    if not keep.any():
-        return 1.0  # all points are equal: the kernel is 1 whatever its bandwidth
-    distance, pairs = distance[keep], pairs[keep]
-    if (pairs == pairs[0]).all():
-        return float(np.median(distance))
-    order = np.argsort(distance)
-    mass = np.cumsum(pairs[order])
-    low = int(np.searchsorted(mass, 0.5 * mass[-1]))
-    high = low + 1 if mass[low] == 0.5 * mass[-1] else low
-    return float(0.5 * (distance[order[low]] + distance[order[high]]))
-
-
-def _spread(points: Source, weights: np.ndarray | None) -> tuple[np.ndarray, float]:
-    """Return the columns' standard deviations (1 for a constant one) and the number of points."""
-    w = np.ones(len(points)) if weights is None else weights
-    n = float(w.sum())
-
-    def total(power: int, centre: np.ndarray | float) -> np.ndarray:
-        return np.asarray(
-            points.sum(
-                lambda rows, block: (
-                    w[block] @ (_arrays.to_numpy(rows).astype(np.float64) - centre) ** power
-                )
-            )
-        )
-
-    mean = total(1, 0.0) / n
-    deviation = np.sqrt(total(2, mean) / n)
-    return np.where(deviation > 1e-14 * np.abs(mean), deviation, 1.0), n
-
-
-@dataclass(frozen=True)
-class Scott(Bandwidth):
-    """Scott's rule, per column: standard deviation times n^(-1 / (d + 4))."""
-
-    def __call__(self, points: Source, weights: np.ndarray | None) -> tuple[float, ...]:
-        """Return one bandwidth for each column."""
-        deviation, n = _spread(points, weights)
-        factor = n ** (-1.0 / (len(deviation) + 4))
-        return tuple(float(s * factor) for s in deviation)
-
-
-@dataclass(frozen=True)
-class Silverman(Bandwidth):
-    """Silverman's rule, per column: standard deviation times (n (d + 2) / 4)^(-1 / (d + 4))."""
-
-    def __call__(self, points: Source, weights: np.ndarray | None) -> tuple[float, ...]:
-        """Return one bandwidth for each column."""
-        deviation, n = _spread(points, weights)
-        d = len(deviation)
-        factor = (n * (d + 2) / 4.0) ** (-1.0 / (d + 4))
-        return tuple(float(s * factor) for s in deviation)
-
-
-_RULES: dict[str, Bandwidth] = {"median": Median(), "scott": Scott(), "silverman": Silverman()}
-
-Sigma: TypeAlias = float | Sequence[float] | Bandwidth | Literal["median", "scott", "silverman"]
-
-
-def _checked_sigma(sigma: Sigma, kernel: str) -> float | tuple[float, ...] | Bandwidth:
-    if isinstance(sigma, Bandwidth):
-        return sigma
-    if isinstance(sigma, str):
-        if sigma not in _RULES:
-            raise ValueError(
-                f"{kernel}(sigma={sigma!r}): the rules are {', '.join(map(repr, _RULES))}; or "
-                "give a positive number"
-            )
-        return _RULES[sigma]
-    try:
-        values = np.asarray(sigma, dtype=np.float64)
-    except (TypeError, ValueError):
-        values = np.asarray(np.nan)
-    if values.ndim > 1 or values.size == 0 or not np.all((values > 0) & np.isfinite(values)):
-        raise ValueError(
-            f"{kernel}(sigma={sigma!r}): sigma must be positive and finite (a number, or one "
-            "for each column), or a bandwidth rule such as 'median'"
-        )
-    return float(values) if values.ndim == 0 else tuple(float(v) for v in values)
-
-
-# ---------------------------------------------------------------------------------------- kernels
 
 
 class Kernel(ABC):
@@ -228,7 +85,7 @@ class _Scaled(Kernel):
     joins: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "sigma", _checked_sigma(self.sigma, type(self).__name__))
+        object.__setattr__(self, "sigma", checked_sigma(self.sigma, type(self).__name__))
 
     def __repr__(self) -> str:
         """Show the bandwidth, shortly."""

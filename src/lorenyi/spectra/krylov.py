@@ -300,7 +300,7 @@ class Krylov:
         p, m = len(theta), len(self.A)
         frobenius = math.sqrt(float(np.sum(theta**2)) + self.A.mass * float(theta[-1]))
         entry = math.sqrt(m) * self._eps * float(np.max(_arrays.to_numpy(self.A.weights)))
-        return np.asarray(np.sqrt(t) * (self.A.roundoff * frobenius + 6 * p * entry))
+        return np.asarray(np.sqrt(t) * (self.A.roundoff * frobenius + 4 * p * entry))
 
     def spectrum(self, A: Gram, rank: int | None) -> Spectrum:
         """Read the Spectrum off the basis (with a gradient where A asks for one)."""

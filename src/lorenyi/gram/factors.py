@@ -1,0 +1,133 @@
+"""The factors of a Gram: prepared points with a kernel, or a ready matrix."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from lorenyi import _arrays
+from lorenyi._arrays import Array
+from lorenyi.blocks import ArraySource, Source, hstack, parallel, slices
+from lorenyi.kernels import Kernel, Precomputed
+
+Index: TypeAlias = slice | np.ndarray
+TILE = 512
+
+
+@dataclass(frozen=True, eq=False)
+class Points:
+    """A factor of a Gram: prepared points with their kernel."""
+
+    kernel: Kernel
+    source: Source
+
+    def __len__(self) -> int:
+        return len(self.source)
+
+    @property
+    def array(self) -> Array:
+        """An array that tells library, precision and whether a gradient is asked for."""
+        return self.source.rows(slice(0, 1))
+
+    def block(self, rows: Index, columns: Index) -> Array:
+        """Return the kernel's values between two sets of rows."""
+        return self.kernel.block(self._rows(rows), self._rows(columns))
+
+    def take(self, index: np.ndarray) -> Points:
+        """Return the factor of the rows at these positions."""
+        return Points(self.kernel, self.source.take(index))
+
+    def map(self, change: Any) -> Points:
+        """Return the factor with its array changed."""
+        return Points(self.kernel, ArraySource(change(self.source.all())))
+
+    def _rows(self, index: Index) -> Array:
+        return (
+            self.source.rows(index) if isinstance(index, slice) else self.source.take(index).all()
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Matrix:
+    """A factor of a Gram: a ready matrix, dense or sparse, not normalised."""
+
+    array: Array
+    kernel: Kernel = field(default_factory=Precomputed)
+
+    def __len__(self) -> int:
+        return int(self.array.shape[0])
+
+    def block(self, rows: Index, columns: Index) -> Array:
+        """Return the entries at two sets of rows; sparse stays sparse."""
+        if isinstance(rows, slice):
+            if isinstance(columns, slice):
+                return self.array[rows, columns]
+            return self.block(columns, rows).T  # symmetric: rows are read in one piece
+        return _columns(_arrays.take(self.array, rows), columns)
+
+    def take(self, index: np.ndarray) -> Matrix:
+        """Return the factor of the rows and columns at these positions."""
+        return Matrix(_columns(_arrays.take(self.array, index), index), self.kernel)
+
+    def map(self, change: Any) -> Matrix:
+        """Return the factor with its array changed."""
+        return Matrix(change(self.array), self.kernel)
+
+
+def _columns(array: Array, index: Index) -> Array:
+    if isinstance(index, slice) or _arrays.is_numpy(array) or _arrays.is_sparse(array):
+        return array[:, index]
+    return _arrays.namespace(array).take(array, _arrays.like(index, array), axis=1)
+
+
+Factor: TypeAlias = Points | Matrix
+
+
+def cast_in_parallel(array: np.ndarray) -> np.ndarray:
+    """Return a large array in float32, converted on all cores."""
+    single = np.empty(array.shape, dtype=np.float32)
+
+    def cast(rows: slice) -> None:
+        single[rows] = array[rows]
+
+    parallel(cast, slices(len(array), 256))
+    return single
+
+
+def symmetric_product(matrix: Array, V: Array) -> Array:
+    """Return matrix @ V; in NumPy as (V' matrix)', which reads a large matrix faster."""
+    if not _arrays.is_numpy(matrix):
+        return matrix @ V
+    return (np.ascontiguousarray(V.T) @ matrix).T
+
+
+def merged(factors: list[Factor], reference: Array) -> list[Factor]:
+    """Put factors that join under one kernel side by side, and dense matrices in one library."""
+    merged: list[Factor] = []
+    for factor in factors:
+        if isinstance(factor, Matrix):
+            array = factor.array
+            if _arrays.is_sparse(array) and not _arrays.is_numpy(reference):
+                array = array.toarray()  # only NumPy has sparse matrices here
+            merged.append(
+                factor if _arrays.is_sparse(array) else Matrix(_arrays.like(array, reference))
+            )
+            continue
+        twin = next((i for i, f in enumerate(merged) if _joins(f, factor)), None)
+        if twin is None:
+            merged.append(factor)
+        else:
+            pair = [merged[twin].source, factor.source]  # type: ignore[union-attr]
+            merged[twin] = Points(factor.kernel, hstack(pair))  # type: ignore[arg-type]
+    return merged
+
+
+def _joins(first: Factor, second: Factor) -> bool:
+    return type(first.kernel) is type(second.kernel) and second.kernel.joins
+
+
+def is_wide(factor: Factor) -> bool:
+    """Tell whether float32 would not tell apart points that the kernel does."""
+    return isinstance(factor, Points) and factor.source.largest_square() > 1e3

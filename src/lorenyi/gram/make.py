@@ -1,0 +1,144 @@
+"""Making a Gram: reading a variable, choosing its kernel, normalising."""
+
+from __future__ import annotations
+
+import warnings
+from functools import reduce
+from typing import Any, Literal
+
+import numpy as np
+
+from lorenyi import _arrays
+from lorenyi._arrays import Array
+from lorenyi.blocks import (
+    ArraySource,
+    Data,
+    read,
+)
+from lorenyi.gram.factors import Points
+from lorenyi.gram.matrix import Gram
+from lorenyi.gram.ready import frequencies, from_matrix, positive_root
+from lorenyi.kernels import (
+    Delta,
+    Function,
+    Gaussian,
+    Kernel,
+    Precomputed,
+)
+
+
+def gram(
+    x: Any,
+    kernel: Kernel | Any | None = None,
+    *,
+    weights: Any = None,
+    check: Literal["seen", "full"] = "seen",
+    name: str = "x",
+) -> Gram:
+    r"""Return the normalised kernel matrix of a variable.
+
+    .. math:: A_{ij} = \sqrt{w_i w_j}\, k(x_i, x_j) / \sqrt{k(x_i, x_i) k(x_j, x_j)}
+
+    Parameters
+    ----------
+    x : array, data-frame, column or sequence of n points; or a matrix, with `Precomputed()`
+        Rows are points; further axes are flattened.
+    kernel : Kernel or callable, optional
+        Default: floats and 2-D integers get `Gaussian("median")`; strings, booleans, categoricals
+        and 1-D integers `Delta()`; a mixed data-frame the product of both.
+    weights : array of n, optional
+        Frequencies: weight 2 is a repeated row, 0 an absent one, and n is their sum.
+    check : {"seen", "full"}
+        For a ready matrix: negative eigenvalues are an error where they are seen, or are looked
+        for ("full", at the cost of a factorisation).
+    name : str
+        What errors call x.
+
+    Returns
+    -------
+    Gram
+
+    Examples
+    --------
+    >>> import lorenyi as lr
+    >>> lr.gram([[0.0, 1.0], [1.0, 1.0], [3.0, 1.0]])
+    Gram(n=3, Gaussian(sigma=2))
+    >>> lr.gram(["red", "blue", "red"])
+    Gram(n=3, Delta())
+    """
+    if isinstance(x, Gram):
+        return _given(x, kernel, weights, name)
+    if kernel is not None and not isinstance(kernel, Kernel):
+        kernel = _as_kernel(kernel)
+    if isinstance(kernel, Precomputed):
+        return from_matrix(x, weights, check, name)
+    if kernel is not None and kernel.infinitely_divisible is None:
+        warnings.warn(
+            f"{kernel!r} is not known to be infinitely divisible, which the theory of these "
+            "measures asks for; Function(f, infinitely_divisible=True) says that it is, and "
+            "False that you accept it",
+            UserWarning,
+            stacklevel=2,
+        )
+    data = read(x, name)
+    parts = _parts(data, kernel, name)
+    n = int(parts[0][1].shape[0])
+    frequency = None if weights is None else frequencies(weights, n, f"{name}'s weights")
+    grams = [_from_points(k, p, frequency, data.reference, name) for k, p in parts]
+    return reduce(lambda a, b: a * b, grams)
+
+
+def joint(*variables: Gram) -> Gram:
+    """Return the joint Gram of several: the product of all."""
+    if not variables:
+        raise ValueError("joint() of no variables: give at least one Gram")
+    return reduce(lambda a, b: a * b, [gram(A) for A in variables])
+
+
+def _given(x: Gram, kernel: object, weights: object, name: str) -> Gram:
+    if kernel is not None or weights is not None:
+        raise ValueError(f"{name} is a Gram already: give kernel and weights where it is made")
+    return x
+
+
+def _as_kernel(kernel: Any) -> Kernel:
+    if isinstance(kernel, type) and issubclass(kernel, Kernel):
+        raise TypeError(f"kernel is the class {kernel.__name__}: call it, {kernel.__name__}()")
+    if not callable(kernel):
+        raise TypeError(
+            f"kernel must be a Kernel such as Gaussian(1.0), or a function k(X, Y); found "
+            f"{kernel!r}"
+        )
+    return Function(kernel)
+
+
+def _parts(data: Data, kernel: Kernel | None, name: str) -> list[tuple[Kernel, Array]]:
+    """Pair what the data holds with kernels."""
+    if isinstance(kernel, Delta) or (kernel is None and data.nominal):
+        return [(kernel or Delta(), data.codes())]
+    if kernel is None:
+        parts: list[tuple[Kernel, Array]] = [(Gaussian("median"), data.numbers)]
+        return parts + ([(Delta(), data.symbols)] if data.symbols is not None else [])
+    if data.symbols is not None or data.numbers is None:
+        raise TypeError(
+            f"{name} has text, boolean or categorical columns, which {kernel!r} cannot read: use "
+            "Delta(), or encode them as numbers"
+        )
+    return [(kernel, data.numbers)]
+
+
+def _from_points(
+    kernel: Kernel, points: Array, frequency: np.ndarray | None, reference: Array, name: str
+) -> Gram:
+    if not isinstance(kernel, Delta):
+        points = _arrays.as_floating(points)
+        reference = points[:0, :]
+    kernel, source = kernel.prepare(ArraySource(points), frequency)
+    n = len(source) if frequency is None else float(frequency.sum())
+    relative = np.full(len(source), 1.0 / n) if frequency is None else frequency / n
+    weights = _arrays.like(relative, reference)
+    scale = _arrays.namespace(weights).sqrt(weights)
+    diagonal = None if isinstance(kernel, Delta) else kernel.diagonal(source.all())
+    if diagonal is not None:
+        scale = scale / positive_root(diagonal, f"{kernel!r} of {name}")
+    return Gram([Points(kernel, source)], scale, weights, n)

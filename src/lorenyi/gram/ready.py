@@ -1,0 +1,148 @@
+"""Ready matrices: checked, normalised by their diagonal, and proven where that is asked for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+
+from lorenyi import _arrays
+from lorenyi._arrays import Array
+from lorenyi.blocks import (
+    from_sequence,
+    parallel,
+    require_finite,
+    slices,
+)
+from lorenyi.gram.factors import TILE, Matrix
+from lorenyi.gram.matrix import Gram
+
+
+def from_matrix(K: Any, weights: Any, check: str, name: str) -> Gram:
+    """Make the Gram of a kernel matrix, dense or sparse."""
+    if check not in ("seen", "full"):
+        raise ValueError(f"check={check!r}: it is 'seen' or 'full'")
+    K = K if _arrays.is_sparse(K) or _arrays.is_array(K) else from_sequence(K, name)
+    if len(K.shape) != 2 or K.shape[0] != K.shape[1] or K.shape[0] < 2:
+        raise ValueError(
+            f"{name} must be a square kernel matrix, found shape {tuple(K.shape)}: points go in "
+            "with another kernel than Precomputed()"
+        )
+    if _arrays.is_sparse(K):
+        K = _checked_sparse(K, name)
+        diagonal, reference = K.diagonal(), K.data
+    else:
+        K = _checked_dense(K, name)
+        diagonal, reference = _arrays.namespace(K).linalg.diagonal(K), K[0, :0]
+    n = int(K.shape[0])
+    frequency = np.ones(n) if weights is None else frequencies(weights, n, f"{name}'s weights")
+    relative = _arrays.like(frequency / frequency.sum(), reference)
+    root = positive_root(diagonal, name)
+    scale = _arrays.namespace(root).sqrt(relative) / root
+    A = Gram([Matrix(K)], scale, relative, float(frequency.sum()))
+    if check == "full":
+        _prove_positive(A, name)
+    return A
+
+
+def _checked_sparse(K: Any, name: str) -> Any:
+    if K.dtype.kind not in "biuf":
+        raise TypeError(f"{name} must hold real numbers, found dtype {K.dtype}")
+    K = scipy.sparse.csr_array(K, dtype=K.dtype if K.dtype.kind == "f" else np.float64)
+    K.sum_duplicates()
+    require_finite(K.data[:, None], name)
+    asymmetry = abs(K - K.T)
+    worst = float(asymmetry.max()) if asymmetry.nnz else 0.0
+    _require_symmetric(worst, float(abs(K).max()) if K.nnz else 0.0, K.data, name)
+    return K
+
+
+def _checked_dense(K: Array, name: str) -> Array:
+    xp = _arrays.namespace(K)
+    if xp.isdtype(K.dtype, "complex floating") or not xp.isdtype(K.dtype, ("numeric", "bool")):
+        raise TypeError(f"{name} must hold real numbers, found dtype {K.dtype}")
+    K = _arrays.as_floating(xp.astype(K, xp.int64) if xp.isdtype(K.dtype, "bool") else K)
+    worst, largest = _asymmetry(_arrays.detach(K))
+    if not (np.isfinite(worst) and np.isfinite(largest)):
+        require_finite(K, name)
+    _require_symmetric(worst, largest, K, name)
+    return K
+
+
+def _asymmetry(K: Array) -> tuple[float, float]:
+    """Return the largest of |K - K'| and of |K|, tile by tile (NaN or infinity if K has any)."""
+    xp = _arrays.namespace(K)
+
+    def part(rows: slice) -> tuple[float, float]:
+        worst, largest = [], []
+        for columns in slices(rows.stop, TILE // 2):
+            lower = K[rows, columns]
+            with np.errstate(invalid="ignore"):  # infinity less infinity
+                difference = K[columns, rows].T - lower
+            worst += [float(xp.max(difference)), -float(xp.min(difference))]
+            largest += [float(xp.max(lower)), -float(xp.min(lower))]
+        return float(np.max(worst)), float(np.max(largest))
+
+    cuts = slices(int(K.shape[0]), TILE // 2)
+    # Late rows have more tiles: taking them first keeps all cores busy to the end.
+    parts = parallel(part, cuts[::-1]) if _arrays.is_numpy(K) else [part(cut) for cut in cuts]
+    worst, largest = np.max(np.asarray(parts), axis=0)
+    return float(worst), float(largest)
+
+
+def _require_symmetric(worst: float, largest: float, values: Array, name: str) -> None:
+    if worst > 1e3 * _arrays.epsilon(values) * largest:
+        raise ValueError(
+            f"{name} is not symmetric: K and K' differ by up to {worst:.2g}; use (K + K') / 2 if "
+            "that is rounding"
+        )
+
+
+def _prove_positive(A: Gram, name: str) -> None:
+    """Factorise A + rounding I: it succeeds only if A has no eigenvalue below minus rounding."""
+    import scipy.linalg
+
+    dense = np.array(_arrays.to_numpy(A.dense()), dtype=np.float64)
+    slack = len(A) * _arrays.epsilon(A.reference) * float(np.trace(dense))
+    dense[np.diag_indices_from(dense)] += slack
+    try:
+        scipy.linalg.cholesky(dense, overwrite_a=True, check_finite=False)
+    except scipy.linalg.LinAlgError as error:
+        raise ValueError(
+            f"{name} is not positive semi-definite: a kernel matrix has no negative eigenvalue"
+        ) from error
+
+
+def frequencies(weights: Any, n: int, name: str) -> np.ndarray:
+    """Read weights as frequencies of n rows."""
+    w = _arrays.to_numpy(weights if _arrays.is_array(weights) else from_sequence(weights, name))
+    if w.dtype.kind not in "biuf":
+        raise TypeError(f"{name} must be numbers, found dtype {w.dtype}")
+    w = w.astype(np.float64)
+    if w.shape != (n,):
+        raise ValueError(f"{name} must be one number for each of {n} rows, found shape {w.shape}")
+    bad = np.flatnonzero(~((w >= 0) & (w < np.inf)))
+    if bad.size:
+        raise ValueError(
+            f"{name} must be finite and not negative, found {w[bad[0]]:g} at row {bad[0]}"
+        )
+    if w.sum() <= 1:
+        raise ValueError(
+            f"{name} sum to {w.sum():g}: they are frequencies, whose sum is the number of points; "
+            "multiply probabilities by it"
+        )
+    return w
+
+
+def positive_root(diagonal: Array, what: str) -> Array:
+    """Return the root of a kernel's diagonal, which normalises it."""
+    values = _arrays.to_numpy(diagonal)
+    bad = ~(values > 0)
+    if bad.any():
+        i = int(np.flatnonzero(bad)[0])
+        raise ValueError(
+            f"{what} has diagonal {values[i]:g} at row {i}: k(x, x) must be positive to normalise; "
+            "drop such rows or use another kernel"
+        )
+    return _arrays.namespace(diagonal).sqrt(diagonal)

@@ -1,0 +1,229 @@
+"""Searches: what is known of a block's spectrum, and how to learn more of it."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+from lorenyi.gram import Gram, Points
+from lorenyi.spectra.bounds import enclosure
+from lorenyi.spectra.cholesky import Factor, Nystroem, subsample
+from lorenyi.spectra.exact import Exact
+from lorenyi.spectra.krylov import Krylov
+from lorenyi.spectra.spectrum import Spectrum
+
+SAMPLE = 20_000  # rows up to which a Cholesky factor is kept whole
+FAILURE = 1e-7  # of all probes of one spectrum together
+Goal = Callable[[Spectrum], float]
+
+
+class Search(ABC):
+    """A block's spectrum, known better after each `refine`."""
+
+    method: str
+
+    def __init__(self, A: Gram) -> None:
+        self.A = A
+
+    @abstractmethod
+    def spectrum(self) -> Spectrum:
+        """Return what is known now."""
+
+    @abstractmethod
+    def refine(self, excess: float, goal: Goal) -> bool:
+        """Learn more, where that is possible.
+
+        Parameters
+        ----------
+        excess : float
+            The width now over the width wanted.
+        goal : callable
+            The same for another spectrum of this block, were it the whole.
+        """
+
+
+def unsettled_mass(spectrum: Spectrum, mass: float) -> float:
+    """Return how much mass is not settled: the largest gap between the partial sums."""
+    pair = enclosure(spectrum)
+    if pair is None:
+        return mass
+    peaked, spread = pair
+    places = int(min(spectrum.n, 4096))
+    return float(np.max(_sums(peaked, places) - _sums(spread, places), initial=0.0))
+
+
+def _sums(spectrum: Spectrum, places: int) -> np.ndarray:
+    """Partial sums of a complete spectrum at 1, 2, ..., places."""
+    counts = np.ones(len(spectrum)) if spectrum.counts is None else spectrum.counts
+    ends, heights = np.cumsum(counts), np.cumsum(spectrum.values * counts)
+    t = np.arange(1, places + 1)
+    return np.asarray(np.interp(t, np.append(0.0, ends), np.append(0.0, heights)))
+
+
+def as_if_whole(spectrum: Spectrum, n: int) -> Spectrum:
+    """Return a sample's spectrum as that of n rows and trace one, to see how wide it would be."""
+    pair = enclosure(replace(spectrum, n=n)) or (spectrum, spectrum)
+    peaked, spread = (Spectrum(end.values / end.trace, n, 1.0, counts=end.counts) for end in pair)
+    return replace(spread, kind="ritz", proof=lambda: (peaked, spread))
+
+
+class WholeSearch(Search):
+    """All eigenvalues at once."""
+
+    method = "Exact"
+
+    def __init__(self, A: Gram) -> None:
+        super().__init__(A)
+        self._spectrum = Exact().solve(A, None)
+
+    def spectrum(self) -> Spectrum:
+        """Return the eigenvalues."""
+        return self._spectrum
+
+    def refine(self, excess: float, goal: Goal) -> bool:
+        """There is nothing more to learn."""
+        return False
+
+
+class FactorSearch(Search):
+    """A pivoted Cholesky factor; for many rows, of a sample, through which all are streamed."""
+
+    method = "PivotedCholesky"
+
+    def __init__(self, A: Gram, seed: int, most: int) -> None:
+        super().__init__(A)
+        points = all(isinstance(factor, Points) for factor in A.factors)
+        self.sampled = points and len(A) > SAMPLE
+        self.factor = Factor(subsample(A, SAMPLE, seed) if self.sampled else A, seed)
+        self.most, self.seed = min(most, len(A) // 2), seed
+        self.failure, self.draws = FAILURE, 0
+        self.history: list[tuple[int, float]] = []
+        self.streamed: Factor | Nystroem | None = None
+        self.tight: tuple[float, float] | None = None
+        if self.sampled:
+            self.method = "Nyström from PivotedCholesky"
+        for _ in range(2):  # a pilot: how fast does the residual fall?
+            self._grow(64)
+
+    def _grow(self, count: int) -> bool:
+        grown = self.factor.grow(count)
+        self.history.append((self.factor.size, self.factor.rest))
+        self.streamed, self.tight = None, None
+        return grown
+
+    def promising(self, target: float) -> bool:
+        """Tell whether the residual's trace will fall to `target` before `most` columns.
+
+        Along exp(-c r^a), log(trace) against log(r) has slope a; it is read off the last halving.
+        """
+        size, rest = self.history[-1]
+        if rest <= target:
+            return True
+        half, before = min(self.history, key=lambda entry: abs(entry[0] - size / 2))
+        if not (0 < half < size and rest < before < self.A.mass):
+            return False
+        mass = self.A.mass
+        slope = np.log(np.log(rest / mass) / np.log(before / mass)) / np.log(size / half)
+        predicted = mass * np.exp(np.log(rest / mass) * (self.most / size) ** max(slope, 0.0))
+        return bool(predicted <= target)
+
+    def rehearse(self, goal: Goal) -> None:
+        """Grow the factor of the sample until the sample itself is well within the goal."""
+        while True:
+            excess = goal(self.factor.spectrum(self.factor.frobenius(self.seed, 1e-3))) / 0.6
+            if excess <= 1 or not self._grow_to(self.factor.rest / max(excess**0.7, 1.2)):
+                return
+
+    def spectrum(self) -> Spectrum:
+        """Return the eigenvalues of the factor."""
+        if self.streamed is None:
+            self.streamed = Nystroem(self.A, self.factor) if self.sampled else self.factor
+        return self.streamed.spectrum(*(self.tight or ()))
+
+    def refine(self, excess: float, goal: Goal) -> bool:
+        """Bound the residual's Frobenius norm; then grow until its trace has fallen enough."""
+        if self.tight is None and self.streamed is not None and excess < 100:
+            self.draws += 1
+            failure = self.failure * 0.5**self.draws
+            self.tight = (self.streamed.frobenius(self.seed, failure), self.failure)
+            return True
+        return self._grow_to(self.factor.rest / max(excess**0.8, 1.3))
+
+    def _grow_to(self, target: float) -> bool:
+        """Grow until the residual's trace is below `target`, if that seems possible."""
+        if self.factor.size >= self.most or not self.promising(target):
+            return False
+        grown = False
+        while self.factor.rest > target and self.factor.size < self.most:
+            if not self._grow(min(128, self.most - self.factor.size)):
+                break
+            grown = True
+        return grown
+
+
+class KrylovSearch(Search):
+    """A Krylov basis that grows, and random probes that bound what is outside it."""
+
+    method = "BlockLanczos"
+
+    def __init__(
+        self, A: Gram, rank: int | None, seed: int, failure: float, *, hold: bool, single: bool
+    ) -> None:
+        super().__init__(A)
+        self.rank = rank or 64
+        self.failure, self.probing, self.probes = failure, False, 0
+        matrix = A.single() if single else A
+        block = 64 if not hold else 32 if len(A) > 3000 else 16
+        size = 7 * self.rank // 4 + block
+        self.krylov = Krylov(
+            matrix.held() if hold else matrix, block, -(-size // block) * block, seed
+        )
+        self.krylov.fill()
+
+    def spectrum(self) -> Spectrum:
+        """Return the Ritz values."""
+        return self.krylov.spectrum(self.A, None)
+
+    def refine(self, excess: float, goal: Goal) -> bool:
+        """Grow the basis; probe when that is expected to be enough; settle the probe."""
+        krylov = self.krylov
+        if krylov.complete or krylov.size > len(self.A) // 3:
+            return False
+        if self.probing:
+            self._steps(1)
+        elif kept := self._enough(goal):
+            self.probing, self.probes = True, self.probes + 1
+            krylov.probe(kept, krylov.block)
+            self._steps(5)
+        else:
+            self._steps(max(2, krylov.size // (8 * krylov.block)))
+        if self.probing:
+            krylov.settle(self.failure * 0.5 ** (self.probes + krylov.steps))
+            self.probing = krylov.steps < 14
+        return True
+
+    def _enough(self, goal: Goal) -> int:
+        """Return how many Ritz vectors to keep if a bound on the rest would reach the goal, or 0.
+
+        What is outside those that have settled is about as large as the next value, and the
+        iteration that bounds it overshoots by about a quarter.
+        """
+        values, _, residual = self.krylov.ritz()
+        unsettled = np.flatnonzero(residual > 0.05 * values)
+        settled = int(unsettled[0]) if len(unsettled) else len(values) - 1
+        if settled < 1:
+            return 0
+        expected = self.krylov.enclosure(settled, 1.25 * float(values[settled]))
+        reached = goal(replace(expected[1], kind="ritz", proof=lambda: expected)) < 0.7
+        return settled if reached else 0
+
+    def _steps(self, count: int) -> None:
+        krylov = self.krylov
+        krylov.grow(krylov.size + count * int(krylov.X.shape[1]))
+        for _ in range(count):
+            if krylov.full:
+                break
+            krylov.step()
