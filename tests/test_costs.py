@@ -9,6 +9,7 @@ from grams import sparse_matrix
 
 import lorenyi as lr
 from lorenyi import _arrays
+from lorenyi.spectra.krylov import Krylov
 
 RANK = 3
 
@@ -161,6 +162,16 @@ def test_lanczos_on_a_sparse_joint_multiplies_what_is_left_of_it(multiplications
     left = (K.toarray() != 0) & (y[:, None] == y[None, :])
     lr.Lanczos(steps)(lr.gram(K, lr.Precomputed()) * lr.gram(y, lr.Delta()), RANK)
     assert sum(multiplications) == left.sum() * steps
+
+
+@pytest.mark.parametrize("block", [1, 8])
+def test_an_iteration_ends_when_the_trace_is_used_up(block):
+    """A smooth kernel of two columns: some forty eigenvalues hold all of 400 rows' trace."""
+    X = np.random.default_rng(0).random((400, 2))
+    krylov = Krylov(lr.gram(X, lr.Gaussian(1.0)).held(), block, 400)
+    krylov.fill()
+    assert krylov.complete
+    assert krylov.products < 80
 
 
 @pytest.fixture

@@ -289,6 +289,27 @@ def algorithm_2(A, steps, start):
     return np.diag(gamma) + np.diag(beta[:-1], 1) + np.diag(beta[:-1], -1)
 
 
+@pytest.mark.parametrize("offset", [1e2, 1e4, 1e6, 1e8, 1e100])
+@pytest.mark.parametrize("kernel", [lr.Gaussian(1.0), lr.Laplacian(1.0)], ids=repr)
+def test_products_in_float32_are_as_good_for_points_far_apart(kernel, offset):
+    """Two clusters whose distance float32 holds, but not the distances within: kept in float64."""
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    X[::2] += offset
+    A = lr.gram(X, kernel)
+    exact = padded(lr.Exact()(A).values, 60)
+    found = lr.BlockLanczos(steps=15, block=4)(A).values
+    assert padded(found, 60) == pytest.approx(exact, abs=1e-5)
+
+    def certified(single):
+        solver = lr.BlockLanczos(steps=8, block=4, single=single)
+        return lr.Renyi(1.5, rank=5, solver=solver).certified(A)
+
+    true = float(lr.Renyi(1.5, rank=5, solver=lr.Exact())(A))
+    assert certified(True).low <= true <= certified(True).high
+    if offset <= 1e6:  # beyond, the rounding of the points themselves is what is left open
+        assert certified(True).width < certified(False).width + 1e-2
+
+
 @pytest.mark.parametrize("steps", [1, 2, 7, 15])
 @pytest.mark.parametrize("seed", [0, 3])
 def test_lanczos_values_are_those_of_algorithm_2(steps, seed):
