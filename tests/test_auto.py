@@ -12,7 +12,6 @@ from test_certificates import exact_entropy
 
 import lorenyi as lr
 from lorenyi.kernels import Delta
-from lorenyi.spectra import auto
 
 
 def smooth(n=1500, d=1, seed=0):
@@ -249,23 +248,16 @@ def test_with_little_memory_no_dense_matrix_is_ever_made(monkeypatch, flat_case)
     def forbidden(self):
         raise AssertionError(f"a dense matrix of {len(self)} rows")
 
-    small = lr.Gram.dense
-
-    def dense(self):
-        return small(self) if len(self) <= auto.SMALL else forbidden(self)
-
+    dense = lr.Gram.dense
     monkeypatch.setattr(lr.Gram, "held", forbidden)
-    monkeypatch.setattr(lr.Gram, "dense", dense)
-    monkeypatch.setattr(lr.Gram, "_mirrored", forbidden)
+    monkeypatch.setattr(
+        lr.Gram, "dense", lambda self: dense(self) if len(self) <= 300 else forbidden(self)
+    )
+    entries = counted_entries(monkeypatch)
     estimate = lr.Renyi(2, 20, lr.Auto(tol=1e-2, memory=2**22)).certified(A)
+    assert max(entries) <= 1500**2 // 3
     assert estimate.width <= 1e-2
     assert exact_entropy(values, 2, 20, len(values)) in estimate
-
-
-def test_the_kernel_is_evaluated_in_pieces_when_memory_is_little(monkeypatch):
-    entries = counted_entries(monkeypatch)
-    lr.Renyi(2, 10, lr.Auto(tol=1e-2, memory=2**22))(lr.gram(flat(), FLAT))
-    assert max(entries) <= 1500**2 // 3
 
 
 # -------------------------------------------------------------------------------- very many rows

@@ -406,6 +406,21 @@ def test_a_krylov_basis_in_single_precision_encloses_the_eigenvalues(shape):
         assert_encloses(engine.enclose(), values)
 
 
+@pytest.mark.parametrize("block", [1, 5])
+def test_directions_that_replace_noise_are_orthonormal(block):
+    """With a coarse unit of rounding, small residuals are noise: the basis must not suffer."""
+    engine, A, _ = krylov(decaying(80), block=block)
+    engine._eps = 1e-4
+    drawn = engine._draws
+    while engine.size < 70:
+        engine.step()
+        Q = np.c_[np.asarray(engine.basis), np.asarray(engine.X)]
+        assert np.abs(Q.T @ Q - np.eye(Q.shape[1])).max() < 1e-12
+        Q = Q[:, : engine.size]
+        assert np.abs(engine.projected - Q.T @ A @ Q).max() < 1e-12
+    assert engine._draws > drawn
+
+
 def test_a_probe_narrows_what_the_trace_alone_leaves_open():
     """Half of the mass is in a flat tail: only the probe tells that none of it is large."""
     values = np.r_[np.full(10, 0.05), np.full(190, 0.5 / 190)]
