@@ -15,7 +15,7 @@ ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 # Extras behind `make test`.
 TEST_EXTRAS := torch,dev
 
-.PHONY: help demo test lint format clean
+.PHONY: help demo test lint bench format clean
 .DEFAULT_GOAL := help
 
 help:  ## show this list
@@ -32,6 +32,9 @@ lint: $(VENV)/test  ## style, types, and the direction of imports
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+bench: $(VENV)/test  ## what is fast, against whom, as ratios in one run (20 minutes)
+	$(BIN)/python benchmarks/run.py $(TASKS)
 
 format: $(VENV)/test  ## put the code into the form that lint asks for
 	$(BIN)/ruff check --fix .
