@@ -40,6 +40,16 @@ Progress = Callable[[str, float], None]
 
 
 @dataclass(frozen=True)
+class Choice:
+    """A method for one block: its name, why it was chosen, bytes it needs, and how to start it."""
+
+    method: str
+    reason: str
+    memory: int
+    start: Callable[[float], Search]
+
+
+@dataclass(frozen=True)
 class Plan:
     """What `Auto` would do with a Gram, block by block, and why."""
 
@@ -133,9 +143,9 @@ class Auto(Solver):
         )
         peak = 0
         for block in blocks:
-            method, reason, memory, _ = self._choose(block, rank)
-            lines.append(f"{len(block)} rows: {method} ({reason})")
-            peak = max(peak, memory)
+            choice = self._choose(block, rank)
+            lines.append(f"{len(block)} rows: {choice.method} ({choice.reason})")
+            peak = max(peak, choice.memory)
         if len(lines) > 12:
             lines = [*lines[:10], f"... and {len(lines) - 10} blocks more"]
         return Plan(tuple(lines), peak)
@@ -143,11 +153,11 @@ class Auto(Solver):
     def _allowed(self) -> int:
         return self.memory if self.memory is not None else free_memory() // 2
 
-    def _choose(self, A: Gram, rank: int | None) -> tuple[str, str, int, FactorSearch | None]:
-        """Choose the method for one block: its name, why, bytes needed, and the pilot if any."""
+    def _choose(self, A: Gram, rank: int | None) -> Choice:
+        """Choose the method for one block."""
         m = len(A)
         if m <= SMALL:
-            return "Exact", "small", 24 * m * m, None
+            return self._whole(A, "small")
         reason = "not a NumPy array"
         if _arrays.is_numpy(A.reference) and not A.is_sparse:
             most = 1500 if m > SAMPLE else 800 if rank is not None else max(m // 3, 800)
@@ -155,28 +165,38 @@ class Auto(Solver):
             size, rest = pilot.history[-1]
             reason = f"residual {rest / A.mass:.2g} after {size} columns"
             if pilot.promising((1e-2 if m > SAMPLE else 1e-3) * A.mass):
-                return pilot.method, reason, 16 * min(m, SAMPLE) * min(most, 8 * size), pilot
+                memory = 16 * min(m, SAMPLE) * min(most, 8 * size)
+                return Choice(pilot.method, reason, memory, pilot.within)
             reason += ": not smooth"
-        return (*self._general(A, rank, reason), None)
+        return self._general(A, rank, reason)
 
-    def _general(self, A: Gram, rank: int | None, reason: str) -> tuple[str, str, int]:
+    def _whole(self, A: Gram, reason: str) -> Choice:
+        return Choice("Exact", reason, 24 * len(A) ** 2, lambda failure: WholeSearch(A))
+
+    def _general(self, A: Gram, rank: int | None, reason: str) -> Choice:
         """Choose between all eigenvalues and a Krylov basis, for a block that is not smooth."""
-        m = len(A)
-        fits = 24 * m * m <= self._allowed()
-        if fits and (m <= MODERATE or (rank is not None and 6 * rank >= m)):
-            return "Exact", f"{reason}, moderate size", 24 * m * m
+        m, allowed = len(A), self._allowed()
+        small = m <= MODERATE or (rank is not None and 6 * rank >= m)
+        if small and 24 * m * m <= allowed:
+            return self._whole(A, f"{reason}, moderate size")
         single = self._rounding(A, rank) < self.tol / 3
-        item = 4 if single else 8
-        precision = "float32" if single else "float64"
+        item, precision = (4, "float32") if single else (8, "float64")
         basis = item * m * 6 * (rank or 64)
-        matrix = item * m * m
-        if matrix + basis <= self._allowed():
-            return f"BlockLanczos, {precision} matrix held", reason, matrix + basis
-        return (
-            f"BlockLanczos, {precision} matrix-free",
-            f"{reason}, too large to hold",
-            basis + 2**27,
-        )
+        hold = item * m * m + basis <= allowed
+        memory = basis + (item * m * m if hold else 2**27)
+        if not hold:
+            reason += ", too large to hold"
+
+        def start(failure: float) -> Search:
+            wanted = None if rank is None else min(rank, m)
+            room = max((allowed - memory + basis) // (2 * item * m), 12 * (rank or 64), 512)
+            return KrylovSearch(
+                A, wanted, self.seed, failure, hold=hold, single=single, room=int(room)
+            )
+
+        kept = "held" if hold else "free"
+        joint = " " if hold else "-"
+        return Choice(f"BlockLanczos, {precision} matrix{joint}{kept}", reason, memory, start)
 
     def _rounding(self, A: Gram, rank: int | None) -> float:
         """Estimate in bits what products in float32 would add to the certified width."""
@@ -192,24 +212,14 @@ class Auto(Solver):
         return float(mass * np.log2(A.n / (rank or 1)))
 
     def _start(self, A: Gram, rank: int | None, failure: float, width: Width) -> Search:
-        method, _, _, pilot = self._choose(A, rank)
-        if pilot is None:
-            return self._make(method, A, rank, failure)
-        pilot.failure = failure
-        if pilot.sampled:
-            pilot.rehearse(self._goal(A, width))
-        return pilot
+        search = self._choose(A, rank).start(failure)
+        if isinstance(search, FactorSearch) and search.sampled:
+            search.rehearse(self._goal(A, width))
+        return search
 
     def _goal(self, A: Gram, width: Width) -> Goal:
         """Return how far a spectrum of the block, were it the whole, is from the tolerance."""
         return lambda spectrum: width(as_if_whole(spectrum, len(A))) / self.tol
-
-    def _make(self, method: str, A: Gram, rank: int | None, failure: float) -> Search:
-        if method == "Exact":
-            return WholeSearch(A)
-        wanted = None if rank is None else min(rank, len(A))
-        hold = "held" in method
-        return KrylovSearch(A, wanted, self.seed, failure, hold=hold, single="float32" in method)
 
     def _refine(
         self, searches: list[Search], excess: float, rank: int | None, failure: float, width: Width
@@ -230,7 +240,7 @@ class Auto(Solver):
         """Return what to do when a search can learn no more: Krylov after Cholesky, then all."""
         A = search.A
         if isinstance(search, FactorSearch):
-            return self._make(self._general(A, rank, "")[0], A, rank, failure)
+            return self._general(A, rank, "").start(failure)
         if isinstance(search, KrylovSearch) and 24 * len(A) ** 2 <= self._allowed():
             return WholeSearch(A)
         return None

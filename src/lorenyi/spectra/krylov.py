@@ -48,7 +48,7 @@ class Krylov:
         self._decomposed: tuple[int, np.ndarray, np.ndarray] | None = None
         self._enclosed: tuple[tuple[int, float], tuple[Spectrum, Spectrum]] | None = None
         self._draws = 0
-        self._kept: tuple[np.ndarray, np.ndarray] | None = None  # values and residuals at `probe`
+        self._kept: tuple[np.ndarray, np.ndarray, float] | None = None  # see `_enclosure`
         self._probe = (0, 0, 0)  # its start, its columns, steps since
         self._eps = _arrays.epsilon(A.reference)
         self.Q: Array = self._columns(self.capacity)
@@ -194,10 +194,6 @@ class Krylov:
         last = S[-self.B.shape[1] :, :]
         return np.asarray(self.B[:, -last.shape[0] :] @ last)
 
-    def _leaks(self, residual: np.ndarray) -> np.ndarray:
-        """Return squared residual norms with what was not followed, in the same direction."""
-        return np.asarray(np.square(residual + math.sqrt(self._dropped)))
-
     def vectors(self, S: np.ndarray) -> Array:
         """Return Ritz vectors from their coordinates in the basis."""
         return self.basis @ _arrays.like(np.ascontiguousarray(S), self.A.reference)
@@ -210,8 +206,8 @@ class Krylov:
         What follows is an iteration on A outside the kept space, from a start that is independent
         of it: `settle` reads a bound on the largest eigenvalue there off it.
         """
-        values, _, residual = self.ritz(kept)
-        self._kept = (np.maximum(values, 0.0), self._leaks(residual))
+        values, S, residual = self.ritz(kept)
+        self._kept = (np.maximum(values, 0.0), self._residuals(S), math.sqrt(self._dropped))
         self.compress(kept)
         self._dropped = (math.sqrt(self._dropped) + float(np.linalg.norm(residual))) ** 2
         self.complement = self.A.mass
@@ -219,24 +215,15 @@ class Krylov:
         self.X = self.fresh(min(columns, len(self.A) - self.size))
 
     def settle(self, failure: float) -> float:
-        r"""Bound the largest eigenvalue outside the space kept at `probe`, and return it.
-
-        After q steps from b random vectors on a positive semi-definite C of order m, the largest
-        Ritz value mu satisfies mu >= (1 - eps) |C|_2 unless all b starts fail, which has a
-        probability of at most :math:`(1.648 \sqrt m\, e^{-\sqrt\epsilon (2q - 1)})^b`
-        (Kuczynski and Wozniakowski 1992 for one start).
-        """
+        """Bound the largest eigenvalue outside the space kept at `probe`, and return it."""
         start, columns, steps = self._probe
         if self._kept is None or steps < 1:
             return self.complement
         mu = float(_arrays.eigvalsh(self.T[start : self.size, start : self.size])[-1])
-        m = len(self.A) - start
-        root = (math.log(1.648 * math.sqrt(m)) - math.log(failure) / columns) / (2 * steps - 1)
-        if root < 1:
-            slack = float(self._rounding(self._kept[0], np.ones(1))[0])
-            bound = mu / (1 - root * root) + slack
-            if bound < self.complement:
-                self.complement, self.failure = bound, self.failure + failure
+        slack = float(self._rounding(self._kept[0], np.ones(1))[0])
+        bound = mu * overshoot(len(self.A) - start, columns, steps, failure) + slack
+        if bound < self.complement:
+            self.complement, self.failure = bound, self.failure + failure
         return self.complement
 
     def enclose(self) -> tuple[Spectrum, Spectrum]:
@@ -263,23 +250,24 @@ class Krylov:
 
     def enclosure(self, kept: int, outside: float) -> tuple[Spectrum, Spectrum]:
         """Enclose the spectrum of A if `outside` bounds it outside the leading Ritz vectors."""
-        theta, _, residual = self.ritz(kept)
-        return self._enclosure(np.maximum(theta, 0.0), self._leaks(residual), outside)
+        theta, S, _ = self.ritz(kept)
+        leak, dropped = self._residuals(S), math.sqrt(self._dropped)
+        return self._enclosure(np.maximum(theta, 0.0), leak, dropped, outside)
 
     def _enclosure(
-        self, theta: np.ndarray, squares: np.ndarray, outside: float
+        self, theta: np.ndarray, leak: np.ndarray, dropped: float, outside: float
     ) -> tuple[Spectrum, Spectrum]:
+        """Enclose from Ritz values, their residuals (as columns, and what was not followed)."""
         p, m, trace = len(theta), len(self.A), self.A.mass
         rest = max(trace - float(np.sum(theta)), 0.0)
         outside = min(rest, outside)
-        first = np.sqrt(np.cumsum(squares))  # of the first j, j = 1 .. p
-        beyond = np.sqrt(np.cumsum(squares[::-1])[::-1])
-        following = np.append(theta[1:], 0.0)
-        tau = np.append(_largest(following[:-1], beyond[1:], outside), outside)
-        candidates = np.unique(np.linspace(0, p - 1, min(p, 64)).astype(int))
         bound = np.full(p, np.inf)
-        for j in candidates:
-            bound[: j + 1] = np.minimum(bound[: j + 1], _largest(theta[: j + 1], first[j], tau[j]))
+        for j in np.unique(np.linspace(1, p, min(p, 48)).astype(int)):
+            following = theta[j] if j < p else 0.0
+            beyond = _norm(leak[:, j:]) + dropped if j < p else 0.0
+            tau = _largest(following, beyond, outside)
+            within = _largest(theta[:j], _norm(leak[:, :j]) + dropped, tau)
+            bound[:j] = np.minimum(bound[:j], within)
         bound = np.minimum.accumulate(bound)
         t = np.arange(1, p + 1)
         sums = np.cumsum(theta)
@@ -323,7 +311,25 @@ class Krylov:
         return Spectrum(kept, len(A), A.mass, kind, proof=self.enclose, failure=self.failure)
 
 
-def _largest(a: np.ndarray, b: np.ndarray | float, c: np.ndarray | float) -> np.ndarray:
+def overshoot(m: int, columns: int, steps: int, failure: float) -> float:
+    r"""Return how many times the largest Ritz value the largest eigenvalue can be.
+
+    After q steps from b random vectors on a positive semi-definite C of order m, the largest Ritz
+    value is at least (1 - eps) |C|_2 unless all b starts fail, which has a probability of at most
+    :math:`(1.648 \sqrt m\, e^{-\sqrt\epsilon (2q - 1)})^b` (Kuczynski and Wozniakowski 1992 for
+    one start).
+    """
+    root = (math.log(1.648 * math.sqrt(m)) - math.log(failure) / columns) / (2 * steps - 1)
+    return 1 / (1 - root * root) if root < 1 else math.inf
+
+
+def _norm(X: np.ndarray) -> float:
+    """Bound the spectral norm by (sum of the eighth powers of the singular values)^(1/8)."""
+    G = X @ X.T
+    return math.sqrt(math.sqrt(float(np.linalg.norm(G @ G))))
+
+
+def _largest(a: np.ndarray | float, b: float, c: np.ndarray | float) -> np.ndarray:
     """Return the larger eigenvalue of [[a, b], [b, c]]."""
     return np.asarray(0.5 * (a + c + np.sqrt((a - c) ** 2 + 4 * np.square(b))))
 

@@ -12,7 +12,7 @@ from lorenyi.gram import Gram, Points
 from lorenyi.spectra.bounds import enclosure
 from lorenyi.spectra.cholesky import Factor, Nystroem, subsample
 from lorenyi.spectra.exact import Exact
-from lorenyi.spectra.krylov import Krylov
+from lorenyi.spectra.krylov import Krylov, overshoot
 from lorenyi.spectra.spectrum import Spectrum
 
 SAMPLE = 20_000  # rows up to which a Cholesky factor is kept whole
@@ -114,6 +114,11 @@ class FactorSearch(Search):
         self.streamed, self.tight = None, None
         return grown
 
+    def within(self, failure: float) -> FactorSearch:
+        """Return the search, with what its random bounds may fail with."""
+        self.failure = failure
+        return self
+
     def promising(self, target: float) -> bool:
         """Tell whether the residual's trace will fall to `target` before `most` columns.
 
@@ -170,11 +175,21 @@ class KrylovSearch(Search):
     method = "BlockLanczos"
 
     def __init__(
-        self, A: Gram, rank: int | None, seed: int, failure: float, *, hold: bool, single: bool
+        self,
+        A: Gram,
+        rank: int | None,
+        seed: int,
+        failure: float,
+        *,
+        hold: bool,
+        single: bool,
+        room: int,
     ) -> None:
         super().__init__(A)
-        self.rank = rank or 64
+        self.rank, self.classical = rank or 64, rank is None
         self.failure, self.probing, self.probes = failure, False, 0
+        self.room = min(room, len(A) // 3)
+        self.checked = (0, np.inf)  # size and excess when progress was last looked at
         matrix = A.single() if single else A
         block = 64 if not hold else 32 if len(A) > 3000 else 16
         size = 7 * self.rank // 4 + block
@@ -190,7 +205,7 @@ class KrylovSearch(Search):
     def refine(self, excess: float, goal: Goal) -> bool:
         """Grow the basis; probe when that is expected to be enough; settle the probe."""
         krylov = self.krylov
-        if krylov.complete or krylov.size > len(self.A) // 3:
+        if krylov.complete or krylov.size > self.room or self._stuck(excess):
             return False
         if self.probing:
             self._steps(1)
@@ -202,21 +217,33 @@ class KrylovSearch(Search):
             self._steps(max(2, krylov.size // (8 * krylov.block)))
         if self.probing:
             krylov.settle(self.failure * 0.5 ** (self.probes + krylov.steps))
-            self.probing = krylov.steps < 14
+            self.probing = krylov.steps < 16
         return True
+
+    def _stuck(self, excess: float) -> bool:
+        """Tell whether twice the columns have not brought the width down by a good part.
+
+        So it is for the classical entropy of a flat spectrum, where all eigenvalues count.
+        """
+        size, before = self.checked
+        if not self.classical or self.krylov.size < 2 * size:
+            return False
+        self.checked = (self.krylov.size, excess)
+        return size > 0 and excess > 0.8 * before and excess > 1e3
 
     def _enough(self, goal: Goal) -> int:
         """Return how many Ritz vectors to keep if a bound on the rest would reach the goal, or 0.
 
-        What is outside those that have settled is about as large as the next value, and the
-        iteration that bounds it overshoots by about a quarter.
+        What is outside those that have settled is about as large as the next value; the iteration
+        that bounds it overshoots, by less the longer it goes on.
         """
         values, _, residual = self.krylov.ritz()
         unsettled = np.flatnonzero(residual > 0.05 * values)
         settled = int(unsettled[0]) if len(unsettled) else len(values) - 1
         if settled < 1:
             return 0
-        expected = self.krylov.enclosure(settled, 1.25 * float(values[settled]))
+        factor = overshoot(len(self.A), self.krylov.block, 12, self.failure * 0.5**12)
+        expected = self.krylov.enclosure(settled, factor * float(values[settled]))
         reached = goal(replace(expected[1], kind="ritz", proof=lambda: expected)) < 0.7
         return settled if reached else 0
 
