@@ -127,14 +127,18 @@ def _entropy(spectrum: Spectrum, alpha: float) -> Array:
 def _masked(spectrum: Spectrum, alpha: float) -> tuple[Array, Array, Array]:
     """Return values with zeros replaced by 1, counts, and where the zeros were.
 
-    For alpha < 1 the derivative at 0 is infinite: below the numerical rank values are constants.
+    For alpha < 1 small values weigh most, and the derivative at 0 is infinite: what a
+    decomposition cannot resolve is zero, and below the numerical rank values are constants.
     """
     values = spectrum.values
     xp = _arrays.namespace(values)
     if alpha < 1 and _arrays.tracks_gradient(values):
         small = values <= _rounding(spectrum)
         values = xp.where(small, _arrays.detach(values), values)
-    zero = values <= 0
+    unresolved = 0.0
+    if alpha < 1 and spectrum.counts is None and len(spectrum):
+        unresolved = 8 * _arrays.epsilon(values) * float(_arrays.detach(values[0]))
+    zero = values <= unresolved
     counts = 1.0 if spectrum.counts is None else spectrum.counts
     return xp.where(zero, 1.0, values), counts, zero
 
@@ -206,7 +210,9 @@ class Renyi:
         value = self._shortcut(A)
         if value is None:
             value = self._value(self._spectrum(A))
-        return Bits(float(value), A.names) if _arrays.is_numpy(A.reference) else value
+        if _arrays.is_numpy(A.reference):
+            return Bits(float(value) + 0.0, A.names)  # never -0.0
+        return value
 
     def certified(self, A: Gram) -> Estimate:
         """Return the entropy of A with an interval that contains the exact value.

@@ -47,6 +47,8 @@ class Bits(float):
             return NotImplemented
         return Bits(float(self) + float(other), _both(self, other))
 
+    __radd__ = __add__
+
     def __sub__(self, other: Any) -> Any:
         """Subtract; two amounts remember both."""
         if not isinstance(other, (float, int)):
