@@ -136,7 +136,7 @@ def test_the_error_falls_with_the_size(kind, name):
     exact = eigenvalues(matrix)[:rank]
 
     def error(size):
-        found = [padded(method.make(size, seed=i)(A, rank).values, rank) for i in range(6)]
+        found = [padded(method.make(size, seed=i)(A, rank).values, rank) for i in range(10)]
         return np.mean([np.abs(values - exact).max() for values in found])
 
     small, large = error(5), error(20)
