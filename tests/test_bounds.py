@@ -19,6 +19,7 @@ from lorenyi.spectra.krylov import Krylov
 
 ORDERS = [0.1, 0.5, 1, 1.01, 2, 5, math.inf]
 ROUNDING = 1e-12
+unhurried = settings(deadline=None)
 
 # ------------------------------------------------------------------------------ random spectra
 
@@ -93,6 +94,7 @@ def low_rank_entropy(values, alpha, k):
 # -------------------------------------------------------------------------- the two extremes
 
 
+@unhurried
 @given(lower_bounds())
 def test_the_spread_spectrum_is_majorised_by_all_with_these_lower_bounds(case):
     values, lower = case
@@ -100,6 +102,7 @@ def test_the_spread_spectrum_is_majorised_by_all_with_these_lower_bounds(case):
     assert (np.cumsum(values) >= spread - ROUNDING).all()
 
 
+@unhurried
 @given(lower_bounds())
 def test_the_spread_spectrum_itself_respects_the_lower_bounds(case):
     """So no more even one would do."""
@@ -109,6 +112,7 @@ def test_the_spread_spectrum_itself_respects_the_lower_bounds(case):
     assert spread[-1] == pytest.approx(1.0, abs=ROUNDING)
 
 
+@unhurried
 @given(upper_bounds())
 def test_the_peaked_spectrum_majorises_all_within_these_upper_bounds(case):
     values, upper, cap = case
@@ -117,6 +121,7 @@ def test_the_peaked_spectrum_majorises_all_within_these_upper_bounds(case):
     assert peaked[-1] == pytest.approx(1.0, abs=ROUNDING)
 
 
+@unhurried
 @given(upper_bounds())
 def test_the_peaked_spectrum_itself_respects_the_upper_bounds_and_the_cap(case):
     values, upper, cap = case
@@ -126,6 +131,7 @@ def test_the_peaked_spectrum_itself_respects_the_upper_bounds_and_the_cap(case):
     assert (peaked[known:] <= cap + ROUNDING).all()
 
 
+@unhurried
 @given(st.data())
 def test_entropies_of_every_order_and_rank_lie_between_those_of_the_two(data):
     """S(peaked) <= S <= S(spread), as for partial sums known to within given errors."""
@@ -142,6 +148,7 @@ def test_entropies_of_every_order_and_rank_lie_between_those_of_the_two(data):
             assert low - rounding <= low_rank_entropy(values, alpha, k) <= high + rounding
 
 
+@unhurried
 @given(spectra(), st.integers(0, 2**32 - 1))
 def test_what_is_known_of_a_part_encloses_the_sum_of_two(values, seed):
     """A = F + E, both positive semi-definite: bounds from F, trace E, |E|_F and |E|_2."""
@@ -193,6 +200,7 @@ def test_fewer_values_than_the_rank_are_not_padded_with_zeros(alpha):
 # ------------------------------------------------------------------------ complete spectra
 
 
+@unhurried
 @given(spectra())
 def test_the_enclosure_of_all_eigenvalues_is_as_narrow_as_rounding(values):
     pair = bounds.enclosure(lr.Spectrum(values))
@@ -201,6 +209,7 @@ def test_the_enclosure_of_all_eigenvalues_is_as_narrow_as_rounding(values):
     assert (peaked - spread <= 1e-11).all()
 
 
+@unhurried
 @given(spectra(), st.integers(0, 2**32 - 1))
 def test_the_enclosure_of_all_eigenvalues_covers_what_single_precision_moved(values, seed):
     """Rounding a matrix to float32 moves its eigenvalues; the enclosure of those knows."""
@@ -231,6 +240,7 @@ def truncated(values, kept, trace):
     return lr.Spectrum(theta, len(values), trace, "ritz", proof=proof, failure=1e-9)
 
 
+@unhurried
 @given(st.data())
 def test_the_union_of_blocks_keeps_their_enclosures(data):
     blocks = data.draw(st.lists(spectra(12), min_size=1, max_size=4))

@@ -6,10 +6,12 @@ import pickle
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import lorenyi as lr
+
+unhurried = settings(deadline=None)
 
 # ------------------------------------------------------------------------------- arithmetic
 
@@ -36,6 +38,7 @@ every_operation = pytest.mark.parametrize("operation", BINARY.values(), ids=BINA
 
 
 @every_operation
+@unhurried
 @given(estimates(), away_from_zero)
 def test_the_interval_contains_the_result_for_all_points_of_both(operation, first, second):
     (a, x), (b, y) = first, second
@@ -45,6 +48,7 @@ def test_the_interval_contains_the_result_for_all_points_of_both(operation, firs
     assert result.failure == a.failure + b.failure
 
 
+@unhurried
 @given(estimates(), estimates())
 def test_products_of_intervals_with_zero_in_them_contain_those_of_all_points(first, second):
     (a, x), (b, y) = first, second
@@ -52,6 +56,7 @@ def test_products_of_intervals_with_zero_in_them_contain_those_of_all_points(fir
 
 
 @every_operation
+@unhurried
 @given(away_from_zero, st.one_of(st.floats(1e-3, 9), st.floats(-9, -1e-3), st.integers(1, 9)))
 def test_a_plain_number_may_stand_on_either_side(operation, pair, number):
     a, x = pair
@@ -65,6 +70,7 @@ def test_a_plain_number_may_stand_on_either_side(operation, pair, number):
         assert result.failure == a.failure
 
 
+@unhurried
 @given(estimates())
 def test_the_negative_interval_is_turned_over(pair):
     a, x = pair
@@ -74,6 +80,7 @@ def test_the_negative_interval_is_turned_over(pair):
     assert (-a).failure == a.failure
 
 
+@unhurried
 @given(estimates(0.0, 20.0), st.sampled_from([0.5, 2.0, 3, 1.0]))
 def test_powers_of_an_interval_contain_those_of_its_points(pair, exponent):
     a, x = pair
@@ -81,12 +88,14 @@ def test_powers_of_an_interval_contain_those_of_its_points(pair, exponent):
     assert float(a**exponent) == float(a) ** exponent
 
 
+@unhurried
 @given(estimates(0.1, 20.0), st.sampled_from([-1, -0.5, -2.0]))
 def test_negative_powers_turn_the_interval_over(pair, exponent):
     a, x = pair
     assert x**exponent in a**exponent
 
 
+@unhurried
 @given(estimates(), st.sampled_from([2.0, 2, 0.5, 1.0]))
 def test_a_number_to_the_power_of_an_interval_contains_that_to_its_points(pair, base):
     a, x = pair
@@ -94,6 +103,7 @@ def test_a_number_to_the_power_of_an_interval_contains_that_to_its_points(pair, 
     assert float(base**a) == base ** float(a)
 
 
+@unhurried
 @given(estimates(), estimates())
 def test_the_ends_of_a_sum_are_attained(first, second):
     """The interval is not wider than it must be."""
@@ -159,6 +169,7 @@ def test_it_is_a_float_in_its_interval():
     assert not any(x in estimate for x in (0.99, 2.51, math.nan))
 
 
+@unhurried
 @given(estimates(), estimates())
 def test_comparison_is_that_of_the_values(first, second):
     (a, _), (b, _) = first, second
@@ -202,6 +213,7 @@ def test_it_prints_more_digits_the_narrower_it_is():
     assert str(lr.Estimate(0.5, 0.5, 0.5)) == "0.500000000000 bits [0.500000000000, 0.500000000000]"
 
 
+@unhurried
 @given(estimates())
 def test_the_interval_it_prints_contains_its_own(pair):
     estimate, _ = pair
