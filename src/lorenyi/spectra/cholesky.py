@@ -34,15 +34,26 @@ class Factor:
 
     def __init__(self, A: Gram, seed: int = 0) -> None:
         self.A, self.seed = A, seed
-        self.F = np.empty((len(A), 0))
+        self._columns = np.empty((len(A), 128))  # grows by doubling
+        self.size = 0
         self.pivots = np.empty(0, dtype=np.int64)
         self.diagonal = np.array(A.weights, dtype=np.float64)  # of the residual E
         self.rounds = 0
+        self._values: np.ndarray | None = None
 
     @property
-    def size(self) -> int:
-        """Number of columns."""
-        return self.F.shape[1]
+    def F(self) -> np.ndarray:
+        """The factor so far."""
+        return self._columns[:, : self.size]
+
+    def _append(self, columns: np.ndarray) -> None:
+        total = self.size + columns.shape[1]
+        if total > self._columns.shape[1]:
+            wider = np.empty((len(self.A), 2 * total))
+            wider[:, : self.size] = self.F
+            self._columns = wider
+        self._columns[:, self.size : total] = columns
+        self.size = total
 
     @property
     def rest(self) -> float:
@@ -84,7 +95,7 @@ class Factor:
         with _arrays.one_thread():
             inverse = scipy.linalg.solve_triangular(triangle, np.eye(rank), lower=True)
         new = columns[:, kept] @ inverse.T
-        self.F = np.concatenate([self.F, new], axis=1)
+        self._append(new)
         self.pivots = np.concatenate([self.pivots, chosen[kept]])
         left = self.diagonal - np.sum(new * new, axis=1)
         rounded = _arrays.epsilon(self.A.reference) ** 0.5 * float(np.max(self.A.weights))
@@ -107,23 +118,29 @@ class Factor:
     def spectrum(self, frobenius: float = np.inf, failure: float = 0.0) -> Spectrum:
         """Return the eigenvalues of F'F, with what is known of the residual."""
         kind: Kind = "complete" if self.rest <= 2 * self.rounding else "ritz"
-        return bounded(self.F.T @ self.F, self.A, self.rest, frobenius, failure, kind)
+        if self._values is None or len(self._values) != self.size:
+            self._values = eigenvalues(self.F.T @ self.F)
+        return bounded(self._values, self.A, self.rest, frobenius, failure, kind)
 
     def frobenius(self, seed: int, failure: float) -> float:
         """Bound the residual's Frobenius norm, but for a probability of `failure`."""
         return residual_norm(self.A, self.F.__getitem__, self.diagonal, seed, failure)
 
 
+def eigenvalues(moments: np.ndarray) -> np.ndarray:
+    """Return the eigenvalues of F'F, descending and not negative."""
+    return np.asarray(np.maximum(_arrays.eigvalsh(moments)[::-1], 0.0))
+
+
 def bounded(
-    moments: np.ndarray,
+    values: np.ndarray,
     A: Gram,
     rest: float,
     frobenius: float = np.inf,
     failure: float = 0.0,
     kind: Kind = "ritz",
 ) -> Spectrum:
-    """Return the Spectrum of A = F F' + E from F'F, the trace of E and a bound on |E|_F."""
-    values = np.maximum(_arrays.eigvalsh(moments)[::-1], 0.0)
+    """Return the Spectrum of A = F F' + E from that of F F', the trace of E and |E|_F's bound."""
     n, trace = len(A), A.mass
     eps = _arrays.epsilon(A.reference)  # of the entries: the sums are in float64
 
@@ -277,7 +294,7 @@ class Nystroem:
         size = max(16, 2**19 // len(core))
         groups = np.array_split(np.arange(0, len(A), size), min(4 * cores(), -(-len(A) // size)))
         parts = parallel(lambda starts: self._stream(starts, size), groups)
-        self.moments = tree_sum([moments for moments, _ in parts])
+        self.values = eigenvalues(tree_sum([moments for moments, _ in parts]))
         self.diagonal = np.concatenate([diagonal for _, diagonal in parts])
         self.rest = float(self.diagonal.sum()) + 4 * len(core) * eps * A.mass
 
@@ -300,7 +317,7 @@ class Nystroem:
 
     def spectrum(self, frobenius: float = np.inf, failure: float = 0.0) -> Spectrum:
         """Return the eigenvalues of F'F, with what is known of the residual."""
-        return bounded(self.moments, self.A, self.rest, frobenius, failure)
+        return bounded(self.values, self.A, self.rest, frobenius, failure)
 
     def frobenius(self, seed: int, failure: float) -> float:
         """Bound the residual's Frobenius norm, but for a probability of `failure`."""

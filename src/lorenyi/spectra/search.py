@@ -103,6 +103,7 @@ class FactorSearch(Search):
         self.history: list[tuple[int, float]] = []
         self.streamed: Factor | Nystroem | None = None
         self.tight: tuple[float, float] | None = None
+        self.gain = np.inf  # what the last bound of the Frobenius norm was good for
         if self.sampled:
             self.method = "Nyström from PivotedCholesky"
         for _ in range(2):  # a pilot: how fast does the residual fall?
@@ -150,10 +151,11 @@ class FactorSearch(Search):
 
     def refine(self, excess: float, goal: Goal) -> bool:
         """Bound the residual's Frobenius norm; then grow until its trace has fallen enough."""
-        if self.tight is None and self.streamed is not None and excess < 100:
+        if self.tight is None and self.streamed is not None and excess < 100 and self.gain > 1.5:
             self.draws += 1
             failure = self.failure * 0.5**self.draws
             self.tight = (self.streamed.frobenius(self.seed, failure), self.failure)
+            self.gain = excess / max(goal(self.spectrum()), 1e-9)
             return True
         return self._grow_to(self.factor.rest / max(excess**0.8, 1.3))
 
