@@ -161,7 +161,7 @@ class Auto(Solver):
         reason = "not a NumPy array"
         if _arrays.is_numpy(A.reference) and not A.is_sparse:
             most = 1500 if m > SAMPLE else 800 if rank is not None else max(m // 3, 800)
-            pilot = FactorSearch(A, self.seed, most)
+            pilot = FactorSearch(A, self.seed, most, classical=rank is None)
             size, rest = pilot.history[-1]
             reason = f"residual {rest / A.mass:.2g} after {size} columns"
             if pilot.promising((1e-2 if m > SAMPLE else 1e-3) * A.mass):
@@ -251,6 +251,9 @@ class Auto(Solver):
         parts = known_spectrum(singles, A.mass if not blocks else None)
         for block in blocks:
             few = rank is not None and 4 * rank < len(block) and len(block) > SMALL
-            solver: Solver = BlockLanczos(single=False, seed=self.seed) if few else Exact()
+            steps = 4 + 5 * (rank or 0) // 16  # gradients need vectors, which settle after values
+            solver: Solver = (
+                BlockLanczos(steps=steps, single=False, seed=self.seed) if few else Exact()
+            )
             parts.append(solver.solve(block, None if rank is None else min(rank, len(block))))
         return union(parts, A.n, A.mass)

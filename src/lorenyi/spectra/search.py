@@ -93,7 +93,7 @@ class FactorSearch(Search):
 
     method = "PivotedCholesky"
 
-    def __init__(self, A: Gram, seed: int, most: int) -> None:
+    def __init__(self, A: Gram, seed: int, most: int, classical: bool) -> None:
         super().__init__(A)
         points = all(isinstance(factor, Points) for factor in A.factors)
         self.sampled = points and len(A) > SAMPLE
@@ -103,7 +103,9 @@ class FactorSearch(Search):
         self.history: list[tuple[int, float]] = []
         self.streamed: Factor | Nystroem | None = None
         self.tight: tuple[float, float] | None = None
-        self.gain = np.inf  # what the last bound of the Frobenius norm was good for
+        # What the last bound of the Frobenius norm was good for. It says where the residual's
+        # mass is not, which matters less where all eigenvalues count.
+        self.gain = 0.0 if classical else np.inf
         if self.sampled:
             self.method = "Nyström from PivotedCholesky"
         for _ in range(2):  # a pilot: how fast does the residual fall?
@@ -139,9 +141,15 @@ class FactorSearch(Search):
     def rehearse(self, goal: Goal) -> None:
         """Grow the factor of the sample until the sample itself is well within the goal."""
         while True:
-            excess = goal(self.factor.spectrum(self.factor.frobenius(self.seed, 1e-3))) / 0.6
+            bound = self.factor.frobenius(self._new_seed(), 1e-3)
+            excess = goal(self.factor.spectrum(bound)) / 0.6
             if excess <= 1 or not self._grow_to(self.factor.rest / max(excess**0.7, 1.2)):
                 return
+
+    def _new_seed(self) -> int:
+        """Return a seed not used before: a bound's draws must not have shaped the factor."""
+        self.draws += 1
+        return self.seed + 2**32 * self.draws
 
     def spectrum(self) -> Spectrum:
         """Return the eigenvalues of the factor."""
@@ -152,9 +160,9 @@ class FactorSearch(Search):
     def refine(self, excess: float, goal: Goal) -> bool:
         """Bound the residual's Frobenius norm; then grow until its trace has fallen enough."""
         if self.tight is None and self.streamed is not None and excess < 100 and self.gain > 1.5:
-            self.draws += 1
-            failure = self.failure * 0.5**self.draws
-            self.tight = (self.streamed.frobenius(self.seed, failure), self.failure)
+            seed = self._new_seed()
+            bound = self.streamed.frobenius(seed, self.failure * 0.5**self.draws)
+            self.tight = (bound, self.failure)
             self.gain = excess / max(goal(self.spectrum()), 1e-9)
             return True
         return self._grow_to(self.factor.rest / max(excess**0.8, 1.3))
