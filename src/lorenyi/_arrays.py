@@ -236,10 +236,8 @@ def group_rows(columns: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
     group : ndarray
         Group number of each row.
     """
-    key = np.zeros(len(columns[0]), dtype=np.uint64)
     words = [word for column in columns for word in _words(column)]
-    for word in words:
-        key = _mix(key * _GOLDEN + word)
+    key = _keys(words)
     _, first, group = np.unique(key, return_index=True, return_inverse=True)
     if any(not np.array_equal(word[first][group], word) for word in words):  # two rows, one key
         _, first, group = np.unique(
@@ -249,6 +247,18 @@ def group_rows(columns: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
     rank = np.empty_like(order)
     rank[order] = np.arange(len(order))
     return first[order], rank[group.reshape(-1)]
+
+
+def row_keys(columns: list[np.ndarray]) -> np.ndarray:
+    """Return 64 bits for each row of aligned 2-D arrays, a function of the row's values alone."""
+    return _keys([word for column in columns for word in _words(column)])
+
+
+def _keys(words: list[np.ndarray]) -> np.ndarray:
+    key = np.zeros(len(words[0]), dtype=np.uint64)
+    for word in words:
+        key = _mix(key * _GOLDEN + word)
+    return key
 
 
 def _words(column: np.ndarray) -> list[np.ndarray]:

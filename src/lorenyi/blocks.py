@@ -141,13 +141,15 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def parallel(function: Callable[[Any], Any], items: Sequence[Any]) -> list[Any]:
+def parallel(
+    function: Callable[[Any], Any], items: Sequence[Any], workers: int | None = None
+) -> list[Any]:
     """Apply a function to each item on all cores, with one BLAS thread a worker, in order.
 
     Elementwise functions such as exp use one core and matrix products all: on small tiles it is
     better to give each core a tile. An interruption cancels what has not begun.
     """
-    workers = min(cores(), len(items))
+    workers = min(workers or cores(), len(items))
     if workers < 2 or threading.current_thread() is not threading.main_thread():
         return [function(item) for item in items]
     with _arrays.one_thread(), ThreadPoolExecutor(workers) as pool:

@@ -1,0 +1,266 @@
+"""Joint entropies of features and target, for many candidates at once.
+
+All criteria are formulas in S(x, Z) and S(x, Z, y): a candidate x, chosen features Z, the target y.
+`Counts` reads them off contingency tables (Shannon's entropy, exact), `Kernels` off the spectra of
+kernel matrices (any `Renyi` functional, as intervals that a finer tolerance narrows).
+"""
+
+from __future__ import annotations
+
+import warnings
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from lorenyi import _arrays
+from lorenyi.blocks import parallel
+from lorenyi.entropy import Renyi
+from lorenyi.estimate import Estimate
+from lorenyi.gram import Gram
+from lorenyi.selection.intervals import Intervals
+from lorenyi.selection.table import Table
+from lorenyi.spectra import Auto
+
+Features: TypeAlias = tuple[int, ...]
+
+
+class Information(ABC):
+    """Entropies of a table's features and target, in bits.
+
+    Parameters
+    ----------
+    table : Table
+        Features, target, weights.
+    """
+
+    def __init__(self, table: Table) -> None:
+        self.table = table
+
+    @abstractmethod
+    def joint(self, x: np.ndarray, given: Features, target: bool, tol: float) -> Any:
+        """Return S(x, given) or S(x, given, target) for each candidate of an array.
+
+        Parameters
+        ----------
+        x : array of int
+            Candidates.
+        given : tuple of int
+            Other features.
+        target : bool
+            Whether the target is among the variables.
+        tol : float
+            Width in bits that is narrow enough.
+
+        Returns
+        -------
+        array, or Intervals
+        """
+
+    @abstractmethod
+    def alone(self, given: Features, target: bool, tol: float) -> Any:
+        """Return S(given) or S(given, target): a number, or an Estimate."""
+
+
+class Counts(Information):
+    """Shannon's entropies of discretised columns, from contingency tables.
+
+    Parameters
+    ----------
+    table : Table
+        Features, target, weights.
+    bins : int
+        Of equal frequency, for numeric columns that are not discrete.
+    """
+
+    def __init__(self, table: Table, bins: int) -> None:
+        super().__init__(table)
+        self.codes = [v.binned(bins, table.weights) for v in table.features]
+        self.levels = [int(c.max()) + 1 for c in self.codes]
+        self.target = table.target.binned(bins, table.weights)
+        self._known: dict[tuple[Features, int], tuple[float, float]] = {}
+        self._alone: dict[tuple[Features, bool], float] = {}
+
+    def joint(self, x: np.ndarray, given: Features, target: bool, tol: float = 0.0) -> np.ndarray:
+        """Return Shannon's joint entropy for each candidate."""
+        missing = [i for i in x.tolist() if (given, i) not in self._known]
+        if missing:
+            classes = int(self.target.max()) + 1
+            base = self._code(given)
+            both, size = base * classes + self.target, (int(base.max()) + 1) * classes
+            for i in missing:
+                self._known[given, i] = self._pair(both, size, i, classes)
+        return np.array([self._known[given, i][target] for i in x.tolist()])
+
+    def alone(self, given: Features, target: bool, tol: float = 0.0) -> float:
+        """Return Shannon's entropy of chosen features, with or without the target."""
+        if (given, target) not in self._alone:
+            code = self._code(given)
+            if target:
+                code = code * (int(self.target.max()) + 1) + self.target
+            counts = np.bincount(code, weights=self.table.weights)
+            self._alone[given, target] = _shannon(counts, self.table.total)
+        return self._alone[given, target]
+
+    def _code(self, given: Features) -> np.ndarray:
+        code = np.zeros(len(self.table), dtype=np.int64)
+        for i in given:
+            code = code * self.levels[i] + self.codes[i]
+            if int(code.max()) > 4 * len(code):  # keep the codes dense
+                code = np.unique(code, return_inverse=True)[1]
+        return code
+
+    def _pair(self, both: np.ndarray, size: int, i: int, classes: int) -> tuple[float, float]:
+        """Return the entropies of (x, given) and (x, given, target) from one table of counts."""
+        total, weights = self.table.total, self.table.weights
+        code = self.codes[i] * size
+        code += both
+        cells = self.levels[i] * size
+        if cells <= 4 * len(code):
+            counts = np.bincount(code, weights=weights, minlength=cells)
+            margin = counts.reshape(-1, classes).sum(axis=1)
+            return _shannon(margin, total), _shannon(counts, total)
+        found = []
+        for part in (code // classes, code):  # most cells are empty: count those that are not
+            _, index, count = np.unique(part, return_inverse=True, return_counts=True)
+            counts = count if weights is None else np.bincount(index, weights=weights)
+            found.append(_shannon(counts, total))
+        return found[0], found[1]
+
+
+def _shannon(counts: np.ndarray, total: float) -> float:
+    """Return log2 N - sum c log2 c / N."""
+    c = counts[counts > 0].astype(np.float64)
+    return float(np.log2(total) - (c @ np.log2(c)) / total)
+
+
+class Kernels(Information):
+    """Rényi entropies of the products of kernel matrices, as certified intervals.
+
+    Equal rows of the variables in question become one, so that tables with few distinct values
+    have small matrices. With another solver than `Auto` its values are taken as they are.
+
+    Parameters
+    ----------
+    table : Table
+        Features, target, weights.
+    entropy : Renyi
+        The functional; a rank of n - 1 or more is none.
+    workers : int, optional
+        Threads at most; all cores by default.
+    """
+
+    def __init__(self, table: Table, entropy: Renyi, workers: int | None = None) -> None:
+        super().__init__(table)
+        if entropy.rank is not None and entropy.rank >= table.total - 1:
+            entropy = replace(entropy, rank=None)  # S^(n-1) = S
+        self.entropy, self.workers = entropy, workers
+        self._grams: dict[int, Gram] = {}
+        self._target = table.target_gram()
+        self._codes: dict[tuple[Features, bool], np.ndarray] = {}
+        self._known: dict[tuple[frozenset[int], bool], Estimate] = {}
+
+    def joint(self, x: np.ndarray, given: Features, target: bool, tol: float) -> Intervals:
+        """Return an interval of the joint entropy for each candidate."""
+        base = self._code(given, target)
+        for i in x.tolist():
+            self._gram(i)
+        missing = [i for i in x.tolist() if not self._narrow((*given, i), target, tol)]
+
+        def measure(i: int) -> Estimate:
+            return self._measure((*given, i), target, tol, base, self.table.features[i].values)
+
+        found = parallel(measure, missing, self.workers)
+        for i, estimate in zip(missing, found, strict=True):
+            self._keep((*given, i), target, estimate)
+        known = [self._known[frozenset((*given, i)), target] for i in x.tolist()]
+        return Intervals([e.low for e in known], [e.high for e in known])
+
+    def alone(self, given: Features, target: bool, tol: float) -> Estimate:
+        """Return the entropy of chosen features, with or without the target."""
+        if not given and not target:
+            return Estimate(0.0, 0.0, 0.0)
+        for i in given:
+            self._gram(i)
+        if not self._narrow(given, target, tol):
+            code = self._code(given, target)
+            self._keep(given, target, self._measure(given, target, tol, code, code))
+        return self._known[frozenset(given), target]
+
+    def _gram(self, i: int) -> Gram:
+        if i not in self._grams:
+            self._grams[i] = self.table.gram(i)
+        return self._grams[i]
+
+    def _code(self, given: Features, target: bool) -> np.ndarray:
+        """Number the distinct rows of chosen features (and target)."""
+        if (given, target) not in self._codes:
+            parts = [self.table.features[i].values for i in given]
+            parts += [self.table.target.values] if target else []
+            code = np.zeros(len(self.table), dtype=np.int64)
+            for part in parts:
+                code = code * (int(part.max()) + 1) + part
+                code = np.unique(code, return_inverse=True)[1]
+            self._codes[given, target] = code
+        return self._codes[given, target]
+
+    def _narrow(self, features: Features, target: bool, tol: float) -> bool:
+        known = self._known.get((frozenset(features), target))
+        return known is not None and known.width <= max(tol, 1e-13)
+
+    def _keep(self, features: Features, target: bool, found: Estimate) -> None:
+        """Keep the intersection of what was known and what was found."""
+        key = frozenset(features), target
+        known = self._known.get(key)
+        if known is not None:
+            low, high = max(known.low, found.low), min(known.high, found.high)
+            if low <= high:
+                value = min(max(float(found), low), high)
+                found = Estimate(low, value, high, failure=known.failure + found.failure)
+        self._known[key] = found
+
+    def _measure(
+        self, features: Features, target: bool, tol: float, base: np.ndarray, last: np.ndarray
+    ) -> Estimate:
+        factors = [self._gram(i) for i in features] + ([self._target] if target else [])
+        A = _product(factors, base * (int(last.max()) + 1) + last)
+        solver = self.entropy.solver
+        if not isinstance(solver, Auto):
+            value = float(self.entropy(A))
+            return Estimate(value, value, value)
+        return replace(self.entropy, solver=replace(solver, tol=tol)).certified(A)
+
+
+def _product(factors: Sequence[Gram], code: np.ndarray) -> Gram:
+    """Return the joint of Grams whose rows are equal where the codes are, one row for each code."""
+    n = len(code)
+    size = int(code.max()) + 1
+    if size > 8 * n:
+        code = np.unique(code, return_inverse=True)[1]
+        size = int(code.max()) + 1
+    row = np.full(size, -1)
+    row[code] = np.arange(n)
+    seen = row >= 0
+    index = row[seen]
+    weights = np.bincount(code, weights=_arrays.to_numpy(factors[0].weights), minlength=size)[seen]
+    folded = []
+    for A in factors:
+        part = A.take(index) if len(index) < n else A
+        root = np.sqrt(weights / part.weights) if len(index) < n else 1.0
+        folded.append(part.with_factors(part.factors, part.scale * root, weights))
+    A = folded[0]
+    for B in folded[1:]:
+        A = A * B
+    return A
+
+
+def warn_overlap(names: str, width: float) -> None:
+    """Say where intervals did not separate."""
+    warnings.warn(
+        f"the intervals of {names} still overlap at a width of {width:.2g} bits: the one with the "
+        "larger value was chosen; more memory or a solver such as Exact() may separate them",
+        RuntimeWarning,
+        stacklevel=2,
+    )

@@ -1,0 +1,247 @@
+"""Greedy search: the best candidate at each step, certified; when to stop; floating back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from scipy import stats
+
+from lorenyi.selection.criteria import Criterion, Terms
+from lorenyi.selection.information import Features, Information, warn_overlap
+from lorenyi.selection.intervals import Intervals
+from lorenyi.selection.table import Table
+
+TIE = 1e-9  # bits: narrower intervals that still overlap are equal
+TOLERANCES = (0.1, 0.02, 4e-3, 5e-4, 5e-5, 5e-6, 1e-7, 1e-9, 1e-11)
+REPORTED = 1e-4  # bits: the width to which the score of a chosen feature is told
+
+Progress = Callable[[str], None]
+
+
+def score(
+    criterion: Criterion, information: Information, x: np.ndarray, chosen: Features, tol: float
+) -> Intervals:
+    """Return the criterion of each candidate, to about a width."""
+    return Intervals.of(criterion.score(Terms(information, x, chosen, tol)))
+
+
+def best(
+    criterion: Criterion, information: Information, candidates: np.ndarray, chosen: Features
+) -> int:
+    """Return the candidate with the largest score; of equal ones the first.
+
+    Scores are intervals. A candidate is dropped only when the upper end of its score lies below
+    the lower end of another's; those that remain are computed to a finer tolerance, until one is
+    left or all are narrower than `TIE`.
+    """
+    active = candidates
+    for tol in TOLERANCES:
+        scores = score(criterion, information, active, chosen, tol)
+        keep = scores.high >= scores.low.max() - TIE
+        active, scores = active[keep], scores[keep]
+        if len(active) == 1 or float(scores.width.max()) <= TIE:
+            return int(active[0])
+    if float(scores.width.max()) > 100 * TIE:  # less is rounding
+        warn_overlap(f"features {', '.join(map(str, active))}", float(scores.width.max()))
+        return int(active[np.argmax(scores.value)])
+    return int(active[0])
+
+
+@dataclass
+class Path:
+    """What a search found: features in order of selection, with the score after each.
+
+    Attributes
+    ----------
+    features : list of int
+        Chosen, in order.
+    scores : list of Intervals
+        The criterion when each was chosen.
+    p_values : list of float
+        How often a permuted column would have scored as high, where that was asked for.
+    dropped : list of int
+        Features that a backward step took out again.
+    """
+
+    features: list[int] = field(default_factory=list)
+    scores: list[Intervals] = field(default_factory=list)
+    p_values: list[float] = field(default_factory=list)
+    dropped: list[int] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Stop:
+    """When a search ends by itself: a feature must do better than its own permutations.
+
+    Parameters
+    ----------
+    level : float
+        Probability, over permutations, of going on although the best of all candidates tells
+        nothing more.
+    tol : float
+        What a feature must add at least, in bits.
+    permutations : int
+        How many permuted columns to compare with.
+    seed : int
+        Of the permutations.
+    """
+
+    level: float = 0.05
+    tol: float = 0.0
+    permutations: int = 30
+    seed: int = 0
+
+    def p_value(
+        self,
+        criterion: Criterion,
+        table: Table,
+        feature: int,
+        chosen: Features,
+        found: float,
+        candidates: int,
+        workers: int | None,
+    ) -> float:
+        r"""Return how likely the best of some useless candidates has such a score.
+
+        The score is compared with those of the same column, permuted. As the candidate is the
+        best of m, a tail of 1 in m matters, which a few permutations do not show: it is read off
+        Pearson's type III curve with their mean, variance and skewness (that of
+        :math:`\chi^2`, the limit for a contingency table, is one), and
+        :math:`1 - (1 - p)^m` is returned.
+        """
+        null = table.permuted(feature, chosen, self.permutations, self.seed)
+        information = criterion.information(null, workers)
+        k = len(chosen)
+        copies = np.arange(k, k + self.permutations)
+        values = score(criterion, information, copies, tuple(range(k)), 1e-3).value
+        deviation = float(np.std(values, ddof=1))
+        if not deviation > 1e-9 * max(1.0, float(np.abs(values).max())):
+            return 1.0 if found <= values.max() + TIE else 1.0 / (1 + self.permutations)
+        skew = max(float(stats.skew(values, bias=False)), 0.0)
+        z = (found - float(np.mean(values))) / (deviation * (1 + 1 / len(values)) ** 0.5)
+        p = float(stats.pearson3.sf(z, skew))
+        return float(-np.expm1(candidates * np.log1p(-min(p, 1 - 1e-16))))
+
+
+def forward(
+    criterion: Criterion,
+    table: Table,
+    count: int,
+    *,
+    first: Sequence[int] = (),
+    last: Sequence[int] = (),
+    same: Sequence[int] | None = None,
+    stop: Stop | None = None,
+    floating: bool = False,
+    workers: int | None = None,
+    progress: Progress | None = None,
+) -> Path:
+    """Choose features one at a time, each the best companion of those chosen before.
+
+    Parameters
+    ----------
+    criterion : Criterion
+        What to maximise.
+    table : Table
+        Features, target, weights.
+    count : int
+        How many features, at most with a `stop`.
+    first : sequence of int
+        Features that must be in, chosen before all others.
+    last : sequence of int
+        Features that tell nothing (constant ones), chosen when no others are left.
+    same : sequence of int, optional
+        A number for each feature, equal where one repeats the other; repetitions of a chosen
+        feature wait until no others are left.
+    stop : Stop, optional
+        Ends the search before.
+    floating : bool
+        After each step, take out again a feature without which the rest score better than any
+        set of that size before.
+    workers : int, optional
+        Threads at most.
+    progress : callable, optional
+        Called with a line after each step.
+    """
+    information = criterion.information(table, workers)
+    same = range(len(table.features)) if same is None else same
+    path = Path()
+    record: dict[int, float] = {}
+    while len(path.features) < count:
+        chosen = tuple(path.features)
+        required = [i for i in first if i not in chosen]
+        candidates = _candidates(len(table.features), chosen, same, last)
+        i = required[0] if required else best(criterion, information, candidates, chosen)
+        found = _reported(criterion, information, i, chosen)
+        p = np.nan
+        if stop is not None and chosen and not required:
+            p = 1.0
+            if _gain(criterion, path, found) > stop.tol:
+                value, m = float(found.value), len(candidates)
+                p = stop.p_value(criterion, table, i, chosen, value, m, workers)
+            if p > stop.level:
+                break
+        path.p_values.append(p)
+        path.features.append(i)
+        path.scores.append(found)
+        if progress is not None:
+            progress(f"{len(path.features)} of {count}: feature {i}, {float(found.value):.4f} bits")
+        if floating and not required:
+            _float_back(criterion, information, path, record, set(first))
+    return path
+
+
+def _candidates(
+    count: int, chosen: Features, same: Sequence[int], last: Sequence[int]
+) -> np.ndarray:
+    """Return the features to choose from: those that may tell something, while there are any."""
+    free = [i for i in range(count) if i not in chosen]
+    seen = {same[i] for i in chosen}
+    fresh = [i for i in free if same[i] not in seen and i not in last]
+    return np.array(fresh or [i for i in free if i not in last] or free)
+
+
+def _reported(
+    criterion: Criterion, information: Information, i: int, chosen: Features
+) -> Intervals:
+    return score(criterion, information, np.array([i]), chosen, REPORTED)[0]
+
+
+def _gain(criterion: Criterion, path: Path, found: Intervals) -> float:
+    """Return what the last feature adds."""
+    before = float(path.scores[-1].value) if criterion.of_the_set and path.scores else 0.0
+    return float(found.value) - before
+
+
+def _float_back(
+    criterion: Criterion,
+    information: Information,
+    path: Path,
+    record: dict[int, float],
+    required: set[int],
+) -> None:
+    """Take out features as long as the rest are better than any set of that size before."""
+    size = len(path.features)
+    record[size] = max(record.get(size, -np.inf), float(path.scores[-1].value))
+    while len(path.features) > 2:
+        # The last is the one that just came in: leaving it out leads back to where we were.
+        options = []
+        for j in path.features[:-1]:
+            rest = [i for i in path.features if i != j]
+            if j not in required:
+                options.append((_reported(criterion, information, rest[-1], tuple(rest[:-1])), j))
+        if not options:
+            return
+        found, j = max(options, key=lambda option: (float(option[0].value), -option[1]))
+        size = len(path.features) - 1
+        if not float(found.low) > record.get(size, -np.inf) + TIE:
+            return
+        at = path.features.index(j)
+        path.dropped.append(j)
+        path.features.pop(at)
+        path.scores.pop(at)
+        path.p_values.pop(at)
+        path.scores[-1] = found
+        record[size] = float(found.value)

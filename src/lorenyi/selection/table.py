@@ -1,0 +1,181 @@
+"""What a search reads: features as units of columns, a target, and frequencies of rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from lorenyi import _arrays
+from lorenyi.gram import Gram, gram, joint
+from lorenyi.kernels import Delta, Gaussian, Kernel
+from lorenyi.selection.discretise import codes, equal_frequency
+
+
+@dataclass(frozen=True, eq=False)
+class Variable:
+    """One feature, or the target: columns that come in or out together.
+
+    Parameters
+    ----------
+    numbers : array, n x d
+        Numeric columns; NaN stands for a missing value, which is a value of its own.
+    symbols : array of int, n x e
+        Codes of nominal columns.
+    discrete : array of bool, d
+        Numeric columns whose values are not put into bins.
+    """
+
+    numbers: np.ndarray
+    symbols: np.ndarray
+    discrete: np.ndarray
+
+    def take(self, index: np.ndarray) -> Variable:
+        """Return the variable of the rows at these positions."""
+        return replace(self, numbers=self.numbers[index], symbols=self.symbols[index])
+
+    @cached_property
+    def values(self) -> np.ndarray:
+        """Codes of the distinct values, all columns together."""
+        return codes(*self.numbers.T, *self.symbols.T)
+
+    @property
+    def constant(self) -> bool:
+        """Whether there is one value only."""
+        return not self.values.any()
+
+    def binned(self, bins: int, weights: np.ndarray | None) -> np.ndarray:
+        """Return the codes of the values after numeric columns were put into bins."""
+        parts = [
+            column if keep else _binned(column, bins, weights)
+            for column, keep in zip(self.numbers.T, self.discrete, strict=True)
+        ]
+        return codes(*parts, *self.symbols.T)
+
+    def standardised(self, weights: np.ndarray | None) -> np.ndarray:
+        """Return the numeric columns with mean 0 and deviation 1 (a constant one as zeros)."""
+        return _standardised(self.numbers, weights)
+
+    def gram(self, kernel: Kernel, standardise: bool, weights: np.ndarray | None) -> Gram:
+        """Return the Gram: the kernel on numbers, equality on symbols and on being missing."""
+        numbers = self.standardised(weights) if standardise else self.numbers
+        missing = np.isnan(self.numbers)
+        parts = []
+        if numbers.shape[1]:
+            parts.append(gram(np.where(missing, 0.0, numbers), kernel, weights=weights))
+        nominal = np.hstack([self.symbols, missing[:, missing.any(axis=0)].astype(np.int64)])
+        if nominal.shape[1]:
+            parts.append(gram(nominal, Delta(), weights=weights))
+        return joint(*parts)
+
+
+def _binned(x: np.ndarray, bins: int, weights: np.ndarray | None) -> np.ndarray:
+    missing = np.isnan(x)
+    if not missing.any():
+        return equal_frequency(x, bins, weights)
+    found = np.full(len(x), bins)  # a bin of its own
+    if not missing.all():
+        part = None if weights is None else weights[~missing]
+        found[~missing] = equal_frequency(x[~missing], bins, part)
+    return found
+
+
+def _standardised(X: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
+    w = np.where(np.isnan(X), 0.0, 1.0 if weights is None else weights[:, None])
+    total = np.maximum(w.sum(axis=0), np.finfo(float).tiny)
+    X = X - np.where(np.isnan(X[:1]), 0.0, X[:1])  # keeps digits where the mean is large
+    mean = np.nansum(w * X, axis=0) / total
+    deviation = np.sqrt(np.nansum(w * (X - mean) ** 2, axis=0) / total)
+    flat = ~(deviation > 1e-14 * np.abs(mean)) | (np.nanmax(np.abs(X), axis=0, initial=0.0) == 0)
+    return np.asarray(np.where(flat & ~np.isnan(X), 0.0, (X - mean) / np.where(flat, 1, deviation)))
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Features and target of the same rows.
+
+    Parameters
+    ----------
+    features : sequence of Variable
+        Candidates of a search.
+    target : Variable
+        What they are to tell about.
+    weights : array, optional
+        Frequencies of the rows.
+    kernel : Kernel
+        Of numeric columns.
+    standardise : bool
+        Whether numeric columns are standardised before the kernel.
+    """
+
+    features: Sequence[Variable]
+    target: Variable
+    weights: np.ndarray | None = None
+    kernel: Kernel = Gaussian(1.0)
+    standardise: bool = True
+
+    def __len__(self) -> int:
+        """Number of rows."""
+        return len(self.target.symbols)
+
+    @property
+    def total(self) -> float:
+        """Number of points: rows, or the sum of their frequencies."""
+        return float(len(self)) if self.weights is None else float(self.weights.sum())
+
+    def gram(self, feature: int) -> Gram:
+        """Return the Gram of a feature."""
+        return self.features[feature].gram(self.kernel, self.standardise, self.weights)
+
+    def target_gram(self) -> Gram:
+        """Return the Gram of the target: numbers are standardised, with a Gaussian of 1."""
+        return self.target.gram(Gaussian(1.0), True, self.weights)
+
+    def take(self, index: np.ndarray, weights: np.ndarray | None) -> Table:
+        """Return the table of the rows at these positions."""
+        features = [feature.take(index) for feature in self.features]
+        return replace(self, features=features, target=self.target.take(index), weights=weights)
+
+    def folded(self) -> Table:
+        """Return the table with equal rows as one, in an order that rows alone determine.
+
+        Rows given twice and rows of weight 2 become the same table, and so does any order of the
+        rows: whatever is random in a search is then the same for all of them.
+        """
+        variables = [*self.features, self.target]
+        parts = [p for v in variables for p in (v.numbers, v.symbols) if p.shape[1]]
+        first, group = _arrays.group_rows(parts)
+        weights = np.ones(len(self)) if self.weights is None else self.weights
+        frequency = np.bincount(group, weights=weights)
+        order = np.argsort(_arrays.row_keys([part[first] for part in parts]), kind="stable")
+        order = order[frequency[order] > 0]
+        frequency = frequency[order]
+        return self.take(first[order], None if (frequency == 1).all() else frequency)
+
+    def expanded(self, seed: int) -> Table:
+        """Return the table with a row for each point, as permutations need them.
+
+        Frequencies that are not whole numbers are met by rows drawn at random.
+        """
+        if self.weights is None:
+            return self
+        if (self.weights == np.round(self.weights)).all():
+            index = np.repeat(np.arange(len(self)), self.weights.astype(np.int64))
+        else:
+            share = np.cumsum(self.weights) / self.weights.sum()
+            u = _arrays.uniform(seed, 1, int(round(self.total)))[:, 0]
+            index = np.minimum(np.searchsorted(share, u, side="right"), len(self) - 1)
+        return self.take(index, None)
+
+    def permuted(self, feature: int, chosen: Sequence[int], count: int, seed: int) -> Table:
+        """Return a table of the chosen features and of copies of one, each permuted at random.
+
+        The chosen ones come first, in their order.
+        """
+        whole = replace(self, features=[self.features[i] for i in (*chosen, feature)])
+        whole = whole.expanded(seed)
+        *kept, last = whole.features
+        orders = [np.argsort(_arrays.hashed(seed, 2 + b, len(whole))[:, 0]) for b in range(count)]
+        return replace(whole, features=[*kept, *(last.take(order) for order in orders)])
