@@ -322,7 +322,7 @@ def _read_frame(x: Any, name: str) -> Data:
             f"{name} is a {type(x).__name__}, not a data-frame in memory or one of its columns: "
             "collect() a lazy one"
         ) from error
-    series = [frame] if isinstance(frame, nw.Series) else [frame[c] for c in frame.columns]
+    series = [frame] if isinstance(frame, nw.Series) else list(frame.iter_columns())
     if not series:
         raise ValueError(f"{name} has no columns: at least one is needed")
     if len(series[0]) < 2:

@@ -209,7 +209,7 @@ class JointInformation(Criterion):
     array([0.311, 1.   ])
     """
 
-    entropy: Renyi | None = Renyi(alpha=1.01, rank=100)
+    entropy: Renyi | None = Renyi(alpha=2, rank=100)
     of_the_set: ClassVar[bool] = True
 
     def score(self, t: Terms) -> Any:

@@ -11,6 +11,7 @@ import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import reduce
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -244,16 +245,13 @@ def _product(factors: Sequence[Gram], code: np.ndarray) -> Gram:
     row[code] = np.arange(n)
     seen = row >= 0
     index = row[seen]
-    weights = np.bincount(code, weights=_arrays.to_numpy(factors[0].weights), minlength=size)[seen]
-    folded = []
-    for A in factors:
-        part = A.take(index) if len(index) < n else A
-        root = np.sqrt(weights / part.weights) if len(index) < n else 1.0
-        folded.append(part.with_factors(part.factors, part.scale * root, weights))
-    A = folded[0]
-    for B in folded[1:]:
-        A = A * B
-    return A
+    if len(index) < n:
+        old = _arrays.to_numpy(factors[0].weights)
+        weights = np.bincount(code, weights=old, minlength=size)[seen]
+        root = np.sqrt(weights / old[index])
+        taken = [A.take(index) for A in factors]
+        factors = [A.with_factors(A.factors, A.scale * root, weights) for A in taken]
+    return reduce(lambda A, B: A * B, factors)
 
 
 def warn_overlap(names: str, width: float) -> None:

@@ -165,7 +165,7 @@ class Table:
             index = np.repeat(np.arange(len(self)), self.weights.astype(np.int64))
         else:
             share = np.cumsum(self.weights) / self.weights.sum()
-            u = _arrays.uniform(seed, 1, int(round(self.total)))[:, 0]
+            u = _arrays.uniform(seed, 1, round(self.total))[:, 0]
             index = np.minimum(np.searchsorted(share, u, side="right"), len(self) - 1)
         return self.take(index, None)
 

@@ -1,0 +1,12 @@
+"""The selector as scikit-learn wants it: its own checks, whole, and its usual companions."""
+
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from lorenyi.selection import JMI, InformationSelector
+
+
+@parametrize_with_checks(
+    [InformationSelector(), InformationSelector(1), InformationSelector(criterion=JMI())]
+)
+def test_scikit_learns_own_checks_hold(estimator, check):
+    check(estimator)
