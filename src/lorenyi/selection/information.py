@@ -22,6 +22,7 @@ from lorenyi.entropy import Renyi
 from lorenyi.estimate import Estimate
 from lorenyi.gram import Gram
 from lorenyi.selection.intervals import Intervals
+from lorenyi.selection.quadratic import first_look
 from lorenyi.selection.table import Table
 from lorenyi.spectra import Auto
 
@@ -231,6 +232,10 @@ class Kernels(Information):
         if not isinstance(solver, Auto):
             value = float(self.entropy(A))
             return Estimate(value, value, value)
+        if self.entropy.alpha == 2 and self.entropy.rank is not None:
+            found = first_look(A, self.entropy.rank, tol, solver.seed)
+            if found is not None:
+                return found
         return replace(self.entropy, solver=replace(solver, tol=tol)).certified(A)
 
 

@@ -100,6 +100,7 @@ class Stop:
         feature: int,
         chosen: Features,
         found: float,
+        before: float,
         candidates: int,
         workers: int | None,
     ) -> float:
@@ -107,9 +108,9 @@ class Stop:
 
         The score is compared with those of the same column, permuted. As the candidate is the
         best of m, a tail of 1 in m matters, which a few permutations do not show: it is read off
-        Pearson's type III curve with their mean, variance and skewness (that of
-        :math:`\chi^2`, the limit for a contingency table, is one), and
-        :math:`1 - (1 - p)^m` is returned.
+        Pearson's type III curve with their mean, variance and skewness, or with the skewness of
+        the gamma distribution that begins at `before` where that is larger (for a contingency
+        table the limit is :math:`\chi^2`, which is one), and :math:`1 - (1 - p)^m` is returned.
         """
         null = table.permuted(feature, chosen, self.permutations, self.seed)
         information = criterion.information(null, workers)
@@ -119,8 +120,10 @@ class Stop:
         deviation = float(np.std(values, ddof=1))
         if not deviation > 1e-9 * max(1.0, float(np.abs(values).max())):
             return 1.0 if found <= values.max() + TIE else 1.0 / (1 + self.permutations)
-        skew = max(float(stats.skew(values, bias=False)), 0.0)
-        z = (found - float(np.mean(values))) / (deviation * (1 + 1 / len(values)) ** 0.5)
+        mean = float(np.mean(values))
+        gamma = 2 * deviation / (mean - before) if mean > before else 0.0
+        skew = min(max(float(stats.skew(values, bias=False)), gamma, 0.0), 3.0)
+        z = (found - mean) / (deviation * (1 + 1 / len(values)) ** 0.5)
         p = float(stats.pearson3.sf(z, skew))
         return float(-np.expm1(candidates * np.log1p(-min(p, 1 - 1e-16))))
 
@@ -178,9 +181,10 @@ def forward(
         p = np.nan
         if stop is not None and chosen and not required:
             p = 1.0
-            if _gain(criterion, path, found) > stop.tol:
-                value, m = float(found.value), len(candidates)
-                p = stop.p_value(criterion, table, i, chosen, value, m, workers)
+            value, before = float(found.value), _before(criterion, path)
+            if value - before > stop.tol:
+                m = len(candidates)
+                p = stop.p_value(criterion, table, i, chosen, value, before, m, workers)
             if p > stop.level:
                 break
         path.p_values.append(p)
@@ -209,10 +213,9 @@ def _reported(
     return score(criterion, information, np.array([i]), chosen, REPORTED)[0]
 
 
-def _gain(criterion: Criterion, path: Path, found: Intervals) -> float:
-    """Return what the last feature adds."""
-    before = float(path.scores[-1].value) if criterion.of_the_set and path.scores else 0.0
-    return float(found.value) - before
+def _before(criterion: Criterion, path: Path) -> float:
+    """Return the score that a feature which tells nothing more would have."""
+    return float(path.scores[-1].value) if criterion.of_the_set and path.scores else 0.0
 
 
 def _float_back(

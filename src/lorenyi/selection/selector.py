@@ -319,7 +319,7 @@ class InformationSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         weights = _check_sample_weight(
             sample_weight, np.empty((n, 1)), dtype=np.float64, ensure_non_negative=True
         )
-        if weights.sum() <= 1:
+        if weights.sum() <= 1 + 1e-9:
             raise ValueError(
                 f"sample_weight sums to {weights.sum():g}: weights are frequencies, whose sum is "
                 "the number of points; multiply probabilities by it"

@@ -1,0 +1,384 @@
+"""What the selector does with real tables: copies, constants, groups, weights, gaps, frames."""
+
+import pickle
+import re
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import scipy.sparse
+from sklearn.base import clone
+from sklearn.datasets import load_diabetes, load_iris
+from sklearn.feature_selection import SelectKBest, mutual_info_classif
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+
+from lorenyi import Renyi
+from lorenyi.selection import (
+    CMIM,
+    JMI,
+    MRMR,
+    InformationSelector,
+    JointInformation,
+    renyi_criteria,
+)
+
+IRIS, SPECIES = load_iris(return_X_y=True)
+JOINT = [
+    pytest.param(JointInformation(), id="LRMI, default"),
+    pytest.param(JointInformation(entropy=Renyi(1.01, 50)), id="LRMI, order 1.01"),
+    pytest.param(JointInformation(entropy=Renyi(1)), id="MRMI, order 1"),
+    pytest.param(JointInformation(entropy=None), id="Shannon"),
+]
+EVERY = [*JOINT, pytest.param(JMI(), id="JMI"), pytest.param(MRMR(), id="MRMR")]
+
+
+def exclusive_or(n=400, seed=0):
+    """Column 2 xor column 5 decide; 2 has a hint alone, 5 none; copies of 2, and weak others."""
+    rng = np.random.default_rng(seed)
+    X = rng.integers(0, 2, size=(n, 10)).astype(float)
+    X[:, 5] = rng.uniform(size=n) < 0.7
+    y = (X[:, 2] != X[:, 5]).astype(int)
+    X[:, 7] = np.where(rng.uniform(size=n) < 0.1, 1 - X[:, 2], X[:, 2])  # a noisy copy
+    X[:, 8] = 1 - X[:, 2]  # the same with other names
+    X[:, 9] = np.where(rng.uniform(size=n) < 0.35, 1 - y, y) * (rng.uniform(size=n) < 0.5)
+    return X, y
+
+
+# ------------------------------------------------------------------------------- what is worth it
+
+
+@pytest.mark.parametrize("criterion", JOINT)
+def test_joint_criteria_find_an_exclusive_or_where_a_ranking_fails(criterion):
+    X, y = exclusive_or()
+    found = InformationSelector(2, criterion=criterion).fit(X, y)
+    assert sorted(found.indices_) == [2, 5]
+    ranking = SelectKBest(lambda X, y: mutual_info_classif(X, y, discrete_features=True), k=2)
+    assert 5 not in ranking.fit(X, y).get_support(indices=True)
+
+
+@pytest.mark.parametrize("criterion", EVERY)
+def test_a_copy_is_chosen_only_when_nothing_else_is_left(criterion):
+    X = np.column_stack([IRIS, 3 * IRIS[:, 2] + 1, -IRIS[:, 3]])
+    found = InformationSelector(6, criterion=criterion).fit(X, SPECIES)
+    assert {4, 5}.isdisjoint(found.indices_[:4])
+    alone = InformationSelector(4, criterion=criterion).fit(IRIS, SPECIES)
+    assert found.indices_[:4].tolist() == alone.indices_.tolist()
+
+
+@pytest.mark.parametrize("criterion", EVERY)
+def test_constant_columns_come_last(criterion):
+    X = np.column_stack([np.full(150, 1e9), IRIS, np.zeros(150)])
+    found = InformationSelector(6, criterion=criterion).fit(X, SPECIES)
+    assert found.indices_[4:].tolist() == [0, 5]
+    assert np.isfinite(found.scores_).all()
+
+
+def test_a_column_far_from_zero_keeps_its_digits():
+    near = InformationSelector(2).fit(IRIS, SPECIES)
+    far = InformationSelector(2).fit(IRIS + 1e8, SPECIES)
+    assert far.indices_.tolist() == near.indices_.tolist()
+    assert far.scores_ == pytest.approx(near.scores_, abs=1e-5)  # 1e8 + 0.1 has 8 digits left
+
+
+def test_ties_go_to_the_lowest_column():
+    rng = np.random.default_rng(1)
+    x = rng.normal(size=80)
+    y = (x > 0).astype(int)
+    X = np.column_stack([np.sin(x), x, x])
+    assert InformationSelector(1).fit(X[:, 1:], y).indices_.tolist() == [0]
+    one_target = InformationSelector(2).fit(X, np.zeros(80))
+    assert one_target.indices_.tolist() == [0, 1]  # nothing tells anything about a constant
+
+
+# --------------------------------------------------------------------------------- when to stop
+
+
+@pytest.mark.parametrize("criterion", [JointInformation(), JMI(), CMIM()])
+def test_noise_is_not_chosen_by_itself(criterion):
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(200, 8))
+    y = (X[:, 3] + 0.5 * rng.normal(size=200) > 0).astype(int)
+    found = InformationSelector(criterion=criterion).fit(X, y)
+    assert found.indices_.tolist() == [3]
+    assert np.isnan(found.p_values_).tolist() == [True]
+
+
+def test_the_search_goes_on_while_a_column_adds_something():
+    rng = np.random.default_rng(6)
+    X = rng.normal(size=(300, 6))
+    y = (X[:, 1] + X[:, 4] > 0).astype(int)
+    found = InformationSelector().fit(X, y)
+    assert sorted(found.indices_) == [1, 4]
+    assert found.p_values_[1] < 0.05
+    assert InformationSelector(tol=10.0).fit(X, y).indices_.size == 1
+
+
+def test_steps_too_many_are_as_rare_as_the_level_says():
+    """After the one column that tells something, the best of nine useless ones is refused."""
+    more = 0
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        X = rng.integers(0, 2, size=(100, 10))
+        y = np.where(rng.uniform(size=100) < 0.2, 1 - X[:, 0], X[:, 0])
+        more += InformationSelector(criterion=CMIM(), random_state=seed).fit(X, y).indices_.size > 1
+    assert more <= 5  # level 0.05: 1.5 expected, more than 5 has a probability of 0.003
+
+
+def test_a_seed_gives_one_answer():
+    X, y = exclusive_or(200)
+    one, again = (InformationSelector(random_state=3).fit(X, y) for _ in range(2))
+    assert one.indices_.tolist() == again.indices_.tolist()
+    assert one.p_values_[1:].tolist() == again.p_values_[1:].tolist()
+
+
+def test_floating_takes_out_what_others_have_made_needless():
+    """Column 0 is the best alone; 1 and 2 together tell all."""
+    rng = np.random.default_rng(2)
+    a, b = rng.integers(0, 2, size=(2, 400))
+    y = 2 * a + b
+    both = np.where(rng.uniform(size=400) < 0.15, rng.integers(0, 4, 400), y)
+    X = np.column_stack([both, a, b, rng.integers(0, 2, 400)])
+    criterion = JointInformation(entropy=Renyi(1))
+    plain = InformationSelector(2, criterion=criterion, categorical_features=[0, 1, 2, 3])
+    floating = clone(plain).set_params(floating=True)
+    assert plain.fit(X, y).indices_[0] == 0
+    assert sorted(floating.fit(X, y).indices_) in ([0, 1], [0, 2])  # two are wanted: no step back
+    three = floating.set_params(n_features_to_select=3).fit(X, y)
+    assert three.scores_[-1] == pytest.approx(2.0, abs=0.01)
+    with pytest.raises(ValueError, match="floating=True needs a criterion of the whole set"):
+        InformationSelector(2, criterion=JMI(), floating=True).fit(X, y)
+
+
+# ------------------------------------------------------------------------------------ columns
+
+
+def test_columns_of_a_group_come_together():
+    rng = np.random.default_rng(0)
+    colour = rng.integers(0, 3, 200)
+    X = np.column_stack([rng.normal(size=200), np.eye(3)[colour], rng.normal(size=200)])
+    y = (colour == 1) ^ (rng.uniform(size=200) < 0.05)
+    found = InformationSelector(2, groups=[[1, 2, 3]]).fit(X, y)
+    assert found.indices_[:3].tolist() == [1, 2, 3]
+    assert found.indices_.size == found.scores_.size == 4
+    assert found.support_.sum() == 4
+    names = pd.DataFrame(X, columns=list("abcde"))
+    assert InformationSelector(2, groups=[["b", "c", "d"]]).fit(names, y).indices_.tolist() == (
+        found.indices_.tolist()
+    )
+    with pytest.raises(ValueError, match="in two groups"):
+        InformationSelector(2, groups=[[1, 2], [2, 3]]).fit(X, y)
+
+
+def test_required_columns_come_first_in_their_order():
+    found = InformationSelector(3, must_include=[1, 0]).fit(IRIS, SPECIES)
+    assert found.indices_[:2].tolist() == [1, 0]
+    assert found.indices_[2] in (2, 3)
+    automatic = InformationSelector(must_include=[1]).fit(IRIS, SPECIES)
+    assert automatic.indices_[0] == 1
+    assert automatic.indices_.size > 1
+    with pytest.raises(ValueError, match="from 2 to the 4 features"):
+        InformationSelector(1, must_include=[1, 0]).fit(IRIS, SPECIES)
+
+
+def test_nominal_columns_are_compared_by_equality():
+    """Codes 0, 1, 2 of which 1 decides: distances between codes say little, equality all."""
+    rng = np.random.default_rng(0)
+    code = rng.integers(0, 3, 300)
+    X = np.column_stack([code, rng.normal(size=300)])
+    y = code == 1
+    named = InformationSelector(1, categorical_features=[0]).fit(X, y)
+    masked = InformationSelector(1, categorical_features=[True, False]).fit(X, y)
+    renamed = InformationSelector(1, categorical_features=[0]).fit(
+        np.column_stack([np.array([7, -2, 40])[code], X[:, 1]]), y
+    )
+    assert named.scores_ == masked.scores_ == pytest.approx(renamed.scores_, abs=1e-12)
+    assert named.scores_ != pytest.approx(InformationSelector(1).fit(X, y).scores_, abs=1e-3)
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
+def test_frames_keep_names_and_kinds_of_columns(frame):
+    rng = np.random.default_rng(0)
+    colour = rng.integers(0, 3, 120)
+    columns = {
+        "noise": rng.normal(size=120),
+        "colour": np.array(["red", "green", "blue"])[colour],
+        "flag": rng.uniform(size=120) < 0.5,
+        "size": rng.integers(0, 50, 120),
+    }
+    table = frame(columns)
+    y = np.where((colour == 0) | (columns["size"] > 40), "yes", "no")
+    found = InformationSelector(2).fit(table, y)
+    assert found.get_feature_names_out().tolist() == ["colour", "size"]
+    coded = np.column_stack([columns["noise"], colour, columns["flag"], columns["size"]])
+    same = InformationSelector(2, categorical_features=[1, 2]).fit(coded, y)
+    assert found.scores_ == pytest.approx(same.scores_, abs=1e-9)
+    library = "pandas" if frame is pd.DataFrame else "polars"
+    kept = found.set_output(transform=library).transform(table)
+    assert isinstance(kept, frame)
+    assert list(kept.columns) == ["colour", "size"]
+    assert list(kept.dtypes) == list(table[["colour", "size"]].dtypes)
+    with pytest.raises(ValueError, match="feature names"):
+        found.transform(table[["size", "colour", "flag", "noise"]])
+
+
+def test_categories_of_a_frame_need_not_be_named():
+    rng = np.random.default_rng(0)
+    code = rng.integers(0, 3, 100)
+    y = code == 1
+    series = pd.Series(code).astype("category")
+    frame = pd.DataFrame({"kind": series, "x": rng.normal(size=100)})
+    named = pd.DataFrame({"kind": code, "x": frame["x"]})
+    found = InformationSelector(1).fit(frame, y)
+    same = InformationSelector(1, categorical_features=["kind"]).fit(named, y)
+    assert found.scores_ == pytest.approx(same.scores_, abs=1e-12)
+
+
+def test_objects_are_read_where_nominal_columns_are_named():
+    X = np.array([["u", 1.0], ["v", 2.0], ["u", 5.0], ["v", 1.0]] * 5, dtype=object)
+    found = InformationSelector(1, categorical_features=[0]).fit(X, X[:, 0] == "u")
+    assert found.indices_.tolist() == [0]
+
+
+def test_missing_values_are_an_error_or_a_value():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 3))
+    y = rng.integers(0, 2, 200)
+    X[y == 1, 1] = np.where(rng.uniform(size=(y == 1).sum()) < 0.8, np.nan, X[y == 1, 1])
+    with pytest.raises(ValueError, match="NaN"):
+        InformationSelector(1).fit(X, y)
+    with pytest.raises(ValueError, match=re.escape("missing='value'")):
+        InformationSelector(1).fit(pd.DataFrame(X, columns=list("abc")), y)
+    for criterion in (None, JMI()):
+        selector = InformationSelector(1, criterion=criterion, missing="value").fit(X, y)
+        assert selector.indices_.tolist() == [1]  # that it is missing tells
+        assert selector.transform(X).shape == (200, 1)
+        frame = pd.DataFrame(X, columns=list("abc"))
+        framed = InformationSelector(1, criterion=criterion, missing="value").fit(frame, y)
+        assert framed.scores_ == pytest.approx(selector.scores_, abs=1e-12)
+    X[0, 0] = np.inf
+    with pytest.raises(ValueError, match="infinity"):
+        InformationSelector(1, missing="value").fit(X, y)
+
+
+def test_sparse_input_is_refused_in_one_sentence():
+    with pytest.raises(TypeError, match="Sparse data was passed"):
+        InformationSelector(1).fit(scipy.sparse.csr_array(IRIS), SPECIES)
+
+
+# ------------------------------------------------------------------------------------- targets
+
+
+def test_a_continuous_target_is_recognised_and_can_be_said():
+    X, y = load_diabetes(return_X_y=True)
+    found = InformationSelector(3).fit(X[:200], y[:200] + 0.5)
+    said = InformationSelector(3, task="regression").fit(X[:200], y[:200])
+    assert {2, 8} <= set(found.indices_)
+    assert found.scores_ == pytest.approx(said.scores_, abs=1e-9)
+    labels = InformationSelector(1, task="classification").fit(X[:200], y[:200])
+    assert labels.scores_[0] != pytest.approx(found.scores_[0], abs=1e-2)
+    assert {2, 8} <= set(InformationSelector(3, criterion=JMI()).fit(X, y + 0.5).indices_)
+    with pytest.raises(ValueError, match="task='regression' needs a target of numbers"):
+        InformationSelector(1, task="regression").fit(X[:4], list("abab"))
+
+
+@pytest.mark.parametrize("criterion", [JointInformation(), JMI()])
+def test_several_target_columns_count_together(criterion):
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 2, size=(300, 6)).astype(float)
+    Y = X[:, [1, 4]].astype(int)
+    found = InformationSelector(2, criterion=criterion).fit(X, Y)
+    assert sorted(found.indices_) == [1, 4]
+    one = InformationSelector(2, criterion=criterion).fit(X, 2 * Y[:, 0] + Y[:, 1])
+    assert found.scores_ == pytest.approx(one.scores_, abs=1e-9)
+    mixed = pd.DataFrame({"k": np.where(X[:, 1] > 0, "a", "b"), "x": X[:, 4] + 0.5})
+    assert sorted(InformationSelector(2, criterion=criterion).fit(X, mixed).indices_) == [1, 4]
+
+
+# ------------------------------------------------------------------------------------- weights
+
+
+@pytest.mark.parametrize("criterion", EVERY)
+@pytest.mark.parametrize("count", [3, "auto"])
+def test_a_weight_is_how_often_a_row_is_given(criterion, count):
+    rng = np.random.default_rng(0)
+    w = rng.integers(0, 4, 150)
+    weighted = InformationSelector(count, criterion=criterion).fit(IRIS, SPECIES, sample_weight=w)
+    index = rng.permutation(np.repeat(np.arange(150), w))
+    repeated = InformationSelector(count, criterion=criterion).fit(IRIS[index], SPECIES[index])
+    assert weighted.indices_.tolist() == repeated.indices_.tolist()
+    assert weighted.scores_ == pytest.approx(repeated.scores_, abs=1e-12)
+
+
+def test_weights_need_not_be_whole():
+    w = np.random.default_rng(0).uniform(0.5, 2, 150)
+    found = InformationSelector().fit(IRIS, SPECIES, sample_weight=w)
+    assert set(found.indices_[:2]) == {2, 3}
+    with pytest.raises(ValueError, match="frequencies"):
+        InformationSelector(1).fit(IRIS, SPECIES, sample_weight=np.full(150, 1 / 150))
+
+
+# ----------------------------------------------------------------------------- among its companions
+
+
+def test_pipelines_grids_clones_and_pickles_work():
+    pipeline = make_pipeline(InformationSelector(2), LogisticRegression(max_iter=1000))
+    grid = GridSearchCV(
+        pipeline,
+        {
+            "informationselector__criterion": renyi_criteria((1.01, 2.0), (20, None)),
+            "informationselector__n_features_to_select": [1, 2],
+        },
+        cv=3,
+    ).fit(IRIS, SPECIES)
+    assert grid.best_score_ > 0.9
+    selector = InformationSelector(2, criterion=JMI(bins=4)).fit(IRIS, SPECIES)
+    assert clone(selector).get_params() == selector.get_params()
+    again = pickle.loads(pickle.dumps(selector))
+    assert again.transform(IRIS).tolist() == selector.transform(IRIS).tolist()
+
+
+def test_threads_do_not_change_the_answer():
+    X, y = exclusive_or(200)
+    answers = [
+        InformationSelector(4, n_jobs=jobs).fit(X, y).scores_.tolist() for jobs in (1, 2, None)
+    ]
+    assert answers[0] == answers[1] == answers[2]
+    with pytest.raises(ValueError, match="n_jobs=0"):
+        InformationSelector(1, n_jobs=0).fit(X, y)
+
+
+def test_each_step_is_told_where_asked_for(capsys):
+    InformationSelector(2, verbose=True).fit(IRIS, SPECIES)
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) == 2
+    assert "2 of 2" in lines[1]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"n_features_to_select": 5}, "from 1 to the 4 features"),
+        ({"n_features_to_select": 0}, "n_features_to_select=0"),
+        ({"n_features_to_select": "some"}, "n_features_to_select='some'"),
+        ({"n_features_to_select": 1.5}, "n_features_to_select=1.5"),
+        ({"criterion": "jmi"}, "criterion='jmi'"),
+        ({"missing": "drop"}, "missing='drop'"),
+        ({"task": "rank"}, "task='rank'"),
+        ({"level": 0}, "level=0"),
+        ({"n_permutations": 2}, "n_permutations=2"),
+        ({"categorical_features": [9]}, "columns are numbered 0 to 3"),
+        ({"categorical_features": ["x"]}, "X has no column names"),
+        ({"categorical_features": [True]}, "mask of 1 columns"),
+    ],
+)
+def test_options_that_cannot_be_are_named(options, message):
+    with pytest.raises((TypeError, ValueError), match=message):
+        InformationSelector(**options).fit(IRIS, SPECIES)
+
+
+def test_a_share_of_the_features_can_be_asked_for():
+    assert InformationSelector(0.5).fit(IRIS, SPECIES).indices_.size == 2
+    assert InformationSelector(1.0).fit(IRIS, SPECIES).indices_.size == 4
