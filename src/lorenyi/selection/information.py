@@ -22,6 +22,7 @@ from lorenyi.entropy import Renyi
 from lorenyi.estimate import Estimate
 from lorenyi.gram import Gram
 from lorenyi.selection.intervals import Intervals
+from lorenyi.selection.levels import LEVELS, ROWS, Levels, entropy_of, unit_kernel
 from lorenyi.selection.quadratic import first_look
 from lorenyi.selection.table import Table
 from lorenyi.spectra import Auto
@@ -163,18 +164,26 @@ class Kernels(Information):
         self._target = table.target_gram()
         self._codes: dict[tuple[Features, bool], np.ndarray] = {}
         self._known: dict[tuple[frozenset[int], bool], Estimate] = {}
+        self._kernels: dict[int, np.ndarray] = {}
+        self._kept: dict[Features, Levels | None] = {}
 
     def joint(self, x: np.ndarray, given: Features, target: bool, tol: float) -> Intervals:
         """Return an interval of the joint entropy for each candidate."""
-        base = self._code(given, target)
         for i in x.tolist():
             self._gram(i)
         missing = [i for i in x.tolist() if not self._narrow((*given, i), target, tol)]
 
+        levels = self._levels(given) if missing and self._direct(target) else None
+        base = self._code(given, target) if missing else np.zeros(0)
+
         def measure(i: int) -> Estimate:
+            found = None if levels is None else self._few(levels, i, target)
+            if found is not None:
+                return found
             return self._measure((*given, i), target, tol, base, self.table.features[i].values)
 
-        found = parallel(measure, missing, self.workers)
+        with _arrays.one_thread():
+            found = parallel(measure, missing, self.workers)
         for i, estimate in zip(missing, found, strict=True):
             self._keep((*given, i), target, estimate)
         known = [self._known[frozenset((*given, i)), target] for i in x.tolist()]
@@ -208,6 +217,32 @@ class Kernels(Information):
             self._codes[given, target] = code
         return self._codes[given, target]
 
+    def _direct(self, target: bool) -> bool:
+        """Tell whether all eigenvalues are wanted, and the target is labels where it is in."""
+        labels = self.table.target.numbers.shape[1] == 0
+        return isinstance(self.entropy.solver, Auto) and (labels or not target)
+
+    def _levels(self, given: Features) -> Levels | None:
+        """Return the kernel of chosen features on their distinct rows, if these are few."""
+        code = self._code(given, False)
+        if given not in self._kept:
+            few = int(code.max()) < ROWS
+            grams = [self._gram(i) for i in given]
+            kernel = unit_kernel(_product(grams, code, True)) if few and given else np.ones((1, 1))
+            self._kept[given] = Levels(kernel, code) if few else None
+        return self._kept[given]
+
+    def _few(self, levels: Levels, i: int, target: bool) -> Estimate | None:
+        """Measure the joint with a candidate of few values by indexing."""
+        values = self.table.features[i].values
+        if int(values.max()) >= LEVELS:
+            return None
+        if i not in self._kernels:
+            self._kernels[i] = unit_kernel(_product([self._gram(i)], values, True))
+        labels = self.table.target.values if target else None
+        found = levels.joint(self._kernels[i], values, labels, self.table.weights)
+        return None if found is None else entropy_of(found, self.entropy, self.table.total)
+
     def _narrow(self, features: Features, target: bool, tol: float) -> bool:
         known = self._known.get((frozenset(features), target))
         return known is not None and known.width <= max(tol, 1e-13)
@@ -239,8 +274,11 @@ class Kernels(Information):
         return replace(self.entropy, solver=replace(solver, tol=tol)).certified(A)
 
 
-def _product(factors: Sequence[Gram], code: np.ndarray) -> Gram:
-    """Return the joint of Grams whose rows are equal where the codes are, one row for each code."""
+def _product(factors: Sequence[Gram], code: np.ndarray, ordered: bool = False) -> Gram:
+    """Return the joint of Grams whose rows are equal where the codes are, one row for each code.
+
+    In the order of the codes if asked for; else in that of the rows where all are distinct.
+    """
     n = len(code)
     size = int(code.max()) + 1
     if size > 8 * n:
@@ -250,7 +288,7 @@ def _product(factors: Sequence[Gram], code: np.ndarray) -> Gram:
     row[code] = np.arange(n)
     seen = row >= 0
     index = row[seen]
-    if len(index) < n:
+    if len(index) < n or ordered:
         old = _arrays.to_numpy(factors[0].weights)
         weights = np.bincount(code, weights=old, minlength=size)[seen]
         root = np.sqrt(weights / old[index])

@@ -7,7 +7,7 @@ At order 2 the low-rank entropy is :math:`-\log_2 P`, with
 :math:`F = \|A\|_F^2 = \sum_i \lambda_i^2` costs one pass over the matrix, and orthonormal vectors
 y with Ritz values :math:`\theta = y'Ay` say how much of it the leading eigenvalues hold:
 
-* :math:`P \le F`, because n - k values that sum to R have squares that sum to R^2 / (n - k) or more;
+* :math:`P \le F`, because the squares of n - k values with sum R add up to at least R^2 / (n - k);
 * :math:`P \le F - \sum_{i > k} \theta_i^2 + R^2 / (n - k)`, because :math:`\theta_i \le \lambda_i`;
 * :math:`P \ge \sum_{i \le k} |A y_i|^2`, for any k of the vectors;
 * :math:`P \ge F - 1 / (4k)`: with :math:`h = \lambda_k` the other squares sum to at most h R, and
@@ -28,14 +28,14 @@ from lorenyi.estimate import Estimate
 from lorenyi.gram import Gram, Points
 from lorenyi.spectra.krylov import Krylov
 
-SLACK = 16 * float(np.finfo(np.float32).eps)  # of float32 products, relative
-
 
 class Part:
     """One block of the matrix: its squared norm, and Ritz vectors as they are asked for."""
 
     def __init__(self, A: Gram, seed: int) -> None:
         self.A = A.single().held()
+        # Of entries, of sums of squares, and of vectors that are orthonormal up to rounding.
+        self.rounding = 2 * self.A.roundoff + 16 * float(np.finfo(np.float32).eps)
         self.squared_norm = _squared_norm(self.A)
         self.block = 32 if len(A) > 3000 else 16
         self.seed = seed
@@ -90,7 +90,7 @@ def first_look(A: Gram, rank: int, tol: float, seed: int = 0) -> Estimate | None
         return None
     known = _arrays.to_numpy(singles)
     parts = [Part(block, seed) for block in blocks]
-    slack = SLACK * (1 + max(_largest(block) for block in blocks))
+    slack = max(part.rounding for part in parts)
     F = float(np.sum(known**2)) + sum(part.squared_norm for part in parts)
     size = 0
     while True:
@@ -110,9 +110,3 @@ def first_look(A: Gram, rank: int, tol: float, seed: int = 0) -> Estimate | None
             return None
         for part in parts:
             part.grow(min(size, len(part.A)))
-
-
-def _largest(A: Gram) -> float:
-    """Return half the largest |x - y|^2 that products of coordinates have to cancel to."""
-    arrays = [f.source.all() for f in A.factors if isinstance(f, Points)]
-    return max(float(np.max(np.sum(np.square(X, dtype=np.float64), axis=1))) for X in arrays)

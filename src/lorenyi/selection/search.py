@@ -100,27 +100,29 @@ class Stop:
         feature: int,
         chosen: Features,
         found: float,
-        before: float,
         candidates: int,
         workers: int | None,
     ) -> float:
         r"""Return how likely the best of some useless candidates has such a score.
 
-        The score is compared with those of the same column, permuted. As the candidate is the
-        best of m, a tail of 1 in m matters, which a few permutations do not show: it is read off
-        Pearson's type III curve with their mean, variance and skewness, or with the skewness of
-        the gamma distribution that begins at `before` where that is larger (for a contingency
-        table the limit is :math:`\chi^2`, which is one), and :math:`1 - (1 - p)^m` is returned.
+        The score is compared with that of a constant column, which tells nothing, and with those
+        of the same column permuted. As the candidate is the best of m, a tail of 1 in m matters,
+        which a few permutations do not show: it is read off Pearson's type III curve with their
+        mean, variance and skewness, or with the skewness of the gamma distribution that begins
+        where a constant column is if that is larger (for a contingency table the limit is
+        :math:`\chi^2`, which is one), and :math:`1 - (1 - p)^m` is returned.
         """
         null = table.permuted(feature, chosen, self.permutations, self.seed)
         information = criterion.information(null, workers)
-        k = len(chosen)
-        copies = np.arange(k, k + self.permutations)
-        values = score(criterion, information, copies, tuple(range(k)), 1e-3).value
-        deviation = float(np.std(values, ddof=1))
-        if not deviation > 1e-9 * max(1.0, float(np.abs(values).max())):
-            return 1.0 if found <= values.max() + TIE else 1.0 / (1 + self.permutations)
-        mean = float(np.mean(values))
+        copies = np.arange(len(chosen), len(null.features))
+        *values, before = score(
+            criterion, information, copies, tuple(range(len(chosen))), 1e-3
+        ).value.tolist()
+        if found - before <= self.tol + TIE:
+            return 1.0
+        mean, deviation = float(np.mean(values)), float(np.std(values, ddof=1))
+        if not deviation > 1e-9:
+            return 1.0 if found <= max(values) + TIE else 1.0 / (1 + self.permutations)
         gamma = 2 * deviation / (mean - before) if mean > before else 0.0
         skew = min(max(float(stats.skew(values, bias=False)), gamma, 0.0), 3.0)
         z = (found - mean) / (deviation * (1 + 1 / len(values)) ** 0.5)
@@ -180,11 +182,8 @@ def forward(
         found = _reported(criterion, information, i, chosen)
         p = np.nan
         if stop is not None and chosen and not required:
-            p = 1.0
-            value, before = float(found.value), _before(criterion, path)
-            if value - before > stop.tol:
-                m = len(candidates)
-                p = stop.p_value(criterion, table, i, chosen, value, before, m, workers)
+            value, m = float(found.value), len(candidates)
+            p = stop.p_value(criterion, table, i, chosen, value, m, workers)
             if p > stop.level:
                 break
         path.p_values.append(p)
@@ -211,11 +210,6 @@ def _reported(
     criterion: Criterion, information: Information, i: int, chosen: Features
 ) -> Intervals:
     return score(criterion, information, np.array([i]), chosen, REPORTED)[0]
-
-
-def _before(criterion: Criterion, path: Path) -> float:
-    """Return the score that a feature which tells nothing more would have."""
-    return float(path.scores[-1].value) if criterion.of_the_set and path.scores else 0.0
 
 
 def _float_back(

@@ -170,12 +170,14 @@ class Table:
         return self.take(index, None)
 
     def permuted(self, feature: int, chosen: Sequence[int], count: int, seed: int) -> Table:
-        """Return a table of the chosen features and of copies of one, each permuted at random.
+        """Return a table of the chosen features, copies of one, each permuted, and a constant.
 
-        The chosen ones come first, in their order.
+        In this order, the chosen ones in theirs.
         """
         whole = replace(self, features=[self.features[i] for i in (*chosen, feature)])
         whole = whole.expanded(seed)
         *kept, last = whole.features
         orders = [np.argsort(_arrays.hashed(seed, 2 + b, len(whole))[:, 0]) for b in range(count)]
-        return replace(whole, features=[*kept, *(last.take(order) for order in orders)])
+        copies = [last.take(order) for order in orders]
+        constant = last.take(np.zeros(len(whole), dtype=np.int64))
+        return replace(whole, features=[*kept, *copies, constant])
