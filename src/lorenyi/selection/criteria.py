@@ -47,12 +47,12 @@ class Terms:
         Features to score.
     chosen : tuple of int
         Features chosen before, in order.
-    tol : float
+    tol : float or array of c
         Width in bits to which an entropy must be known.
     """
 
     def __init__(
-        self, information: Information, candidates: np.ndarray, chosen: Features, tol: float
+        self, information: Information, candidates: np.ndarray, chosen: Features, tol: Any
     ) -> None:
         self.information = information
         self.candidates = candidates
@@ -65,7 +65,7 @@ class Terms:
 
     def alone(self, given: Features, target: bool) -> Any:
         """Return S(given), or S(given, y) with the target."""
-        found = self.information.alone(given, target, 0.1 * self.tol)
+        found = self.information.alone(given, target, 0.1 * float(np.min(self.tol)))
         return found if type(found) is float else Intervals.of(found)
 
     def _pairs(self, target: bool) -> Any:

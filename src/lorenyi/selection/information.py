@@ -43,7 +43,7 @@ class Information(ABC):
         self.table = table
 
     @abstractmethod
-    def joint(self, x: np.ndarray, given: Features, target: bool, tol: float) -> Any:
+    def joint(self, x: np.ndarray, given: Features, target: bool, tol: Any) -> Any:
         """Return S(x, given) or S(x, given, target) for each candidate of an array.
 
         Parameters
@@ -54,8 +54,8 @@ class Information(ABC):
             Other features.
         target : bool
             Whether the target is among the variables.
-        tol : float
-            Width in bits that is narrow enough.
+        tol : float or array
+            Width in bits that is narrow enough (for each).
 
         Returns
         -------
@@ -86,7 +86,7 @@ class Counts(Information):
         self._known: dict[tuple[Features, int], tuple[float, float]] = {}
         self._alone: dict[tuple[Features, bool], float] = {}
 
-    def joint(self, x: np.ndarray, given: Features, target: bool, tol: float = 0.0) -> np.ndarray:
+    def joint(self, x: np.ndarray, given: Features, target: bool, tol: Any = 0.0) -> np.ndarray:
         """Return Shannon's joint entropy for each candidate."""
         missing = [i for i in x.tolist() if (given, i) not in self._known]
         if missing:
@@ -167,11 +167,12 @@ class Kernels(Information):
         self._kernels: dict[int, np.ndarray] = {}
         self._kept: dict[Features, Levels | None] = {}
 
-    def joint(self, x: np.ndarray, given: Features, target: bool, tol: float) -> Intervals:
+    def joint(self, x: np.ndarray, given: Features, target: bool, tol: Any) -> Intervals:
         """Return an interval of the joint entropy for each candidate."""
         for i in x.tolist():
             self._gram(i)
-        missing = [i for i in x.tolist() if not self._narrow((*given, i), target, tol)]
+        wanted = dict(zip(x.tolist(), np.broadcast_to(tol, x.shape).tolist(), strict=True))
+        missing = [i for i, w in wanted.items() if not self._narrow((*given, i), target, w)]
 
         levels = self._levels(given) if missing and self._direct(target) else None
         base = self._code(given, target) if missing else np.zeros(0)
@@ -180,7 +181,8 @@ class Kernels(Information):
             found = None if levels is None else self._few(levels, i, target)
             if found is not None:
                 return found
-            return self._measure((*given, i), target, tol, base, self.table.features[i].values)
+            last = self.table.features[i].values
+            return self._measure((*given, i), target, wanted[i], base, last)
 
         with _arrays.one_thread():
             found = parallel(measure, missing, self.workers)

@@ -15,38 +15,96 @@ from lorenyi.selection.table import Table
 
 TIE = 1e-9  # bits: narrower intervals that still overlap are equal
 TOLERANCES = (0.1, 0.02, 4e-3, 5e-4, 5e-5, 5e-6, 1e-7, 1e-9, 1e-11)
-REPORTED = 1e-4  # bits: the width to which the score of a chosen feature is told
+FINE = 2  # place of the tolerance at which a race for the lead begins
+AHEAD = 4  # candidates that begin it
+REPORTED = 1e-3  # bits: the width to which the score of a chosen feature is told
 
 Progress = Callable[[str], None]
 
 
 def score(
-    criterion: Criterion, information: Information, x: np.ndarray, chosen: Features, tol: float
+    criterion: Criterion,
+    information: Information,
+    x: np.ndarray,
+    chosen: Features,
+    tol: float | np.ndarray,
 ) -> Intervals:
-    """Return the criterion of each candidate, to about a width."""
+    """Return the criterion of each candidate, with entropies to a width (or one for each)."""
     return Intervals.of(criterion.score(Terms(information, x, chosen, tol)))
 
 
-def best(
-    criterion: Criterion, information: Information, candidates: np.ndarray, chosen: Features
-) -> int:
-    """Return the candidate with the largest score; of equal ones the first.
+class Race:
+    """Finds the candidate with the largest score, step after step.
 
     Scores are intervals. A candidate is dropped only when the upper end of its score lies below
     the lower end of another's; those that remain are computed to a finer tolerance, until one is
-    left or all are narrower than `TIE`.
+    left or all are narrower than `TIE`. Whoever did well in the step before starts first, and
+    the others with the tolerance that would have been enough then.
+
+    Parameters
+    ----------
+    criterion : Criterion
+        Gives the scores.
+    information : Information
+        Gives the entropies.
     """
-    active = candidates
-    for tol in TOLERANCES:
-        scores = score(criterion, information, active, chosen, tol)
-        keep = scores.high >= scores.low.max() - TIE
-        active, scores = active[keep], scores[keep]
-        if len(active) == 1 or float(scores.width.max()) <= TIE:
-            return int(active[0])
-    if float(scores.width.max()) > 100 * TIE:  # less is rounding
-        warn_overlap(f"features {', '.join(map(str, active))}", float(scores.width.max()))
-        return int(active[np.argmax(scores.value)])
-    return int(active[0])
+
+    def __init__(self, criterion: Criterion, information: Information) -> None:
+        self.criterion, self.information = criterion, information
+        self._before: dict[int, float] = {}
+
+    def best(self, candidates: np.ndarray, chosen: Features) -> int:
+        """Return the best candidate; of equal ones the first."""
+        count = len(candidates)
+        level = np.zeros(count, dtype=np.int64)
+        scores = Intervals(np.full(count, -np.inf), np.full(count, np.inf))
+        batch, waiting = self._first(candidates, level)
+        active = np.ones(count, dtype=bool)
+        while True:
+            found = score(
+                self.criterion,
+                self.information,
+                candidates[batch],
+                chosen,
+                np.array(TOLERANCES)[level[batch]],
+            )
+            scores.low[batch], scores.high[batch] = found.low, found.high
+            bar = float(scores.low.max())
+            active &= scores.high >= bar - TIE
+            if waiting.any():
+                batch, waiting = np.flatnonzero(waiting), np.zeros(count, dtype=bool)
+                level[batch] = self._levels(candidates, batch)
+                continue
+            self._before.update(zip(candidates.tolist(), scores.value.tolist(), strict=True))
+            batch = np.flatnonzero(active & (scores.width > TIE) & (level < len(TOLERANCES) - 1))
+            if active.sum() == 1 or not len(batch):
+                return self._winner(candidates[active], scores[active])
+            level[batch] += 1
+
+    def _first(self, candidates: np.ndarray, level: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return who starts, and who waits until these are known."""
+        hints = np.array([self._before.get(i, np.inf) for i in candidates.tolist()])
+        if not np.isfinite(hints).all() or len(hints) <= AHEAD:
+            return np.arange(len(candidates)), np.zeros(len(candidates), dtype=bool)
+        ahead = np.argsort(-hints, kind="stable")[:AHEAD]
+        waiting = np.ones(len(candidates), dtype=bool)
+        waiting[ahead] = False
+        level[ahead] = FINE
+        return ahead, waiting
+
+    def _levels(self, candidates: np.ndarray, batch: np.ndarray) -> np.ndarray:
+        """Return the tolerance for each that waited: half of what it was behind before."""
+        hints = np.array([self._before[i] for i in candidates.tolist()])
+        behind = 0.5 * (hints.max() - hints[batch])
+        levels = [int(np.searchsorted(-np.array(TOLERANCES), -gap)) for gap in behind]
+        return np.minimum(levels, FINE)
+
+    def _winner(self, active: np.ndarray, scores: Intervals) -> int:
+        width = float(scores.width.max())
+        if len(active) > 1 and width > 100 * TIE:  # less is rounding
+            warn_overlap(f"features {', '.join(map(str, active))}", width)
+            return int(active[np.argmax(scores.value)])
+        return int(active[0])
 
 
 @dataclass
@@ -171,6 +229,7 @@ def forward(
         Called with a line after each step.
     """
     information = criterion.information(table, workers)
+    race = Race(criterion, information)
     same = range(len(table.features)) if same is None else same
     path = Path()
     record: dict[int, float] = {}
@@ -178,7 +237,7 @@ def forward(
         chosen = tuple(path.features)
         required = [i for i in first if i not in chosen]
         candidates = _candidates(len(table.features), chosen, same, last)
-        i = required[0] if required else best(criterion, information, candidates, chosen)
+        i = required[0] if required else race.best(candidates, chosen)
         found = _reported(criterion, information, i, chosen)
         p = np.nan
         if stop is not None and chosen and not required:

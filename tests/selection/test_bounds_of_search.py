@@ -1,0 +1,102 @@
+"""Shortcuts of the search against exact eigenvalues, and the race against plain comparison."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+import lorenyi as lr
+from lorenyi import Exact, Gaussian, Renyi
+from lorenyi.selection import Criterion, InformationSelector, JointInformation, search
+from lorenyi.selection.information import Kernels
+from lorenyi.selection.intervals import Intervals
+from lorenyi.selection.quadratic import first_look
+from lorenyi.selection.table import Table, Variable
+
+RNG = np.random.default_rng(0)
+
+
+def table(X, y, weights=None):
+    """A table of numeric columns and labels."""
+    n = len(X)
+    none = np.zeros((n, 0), dtype=np.int64)
+    features = [Variable(x[:, None].astype(float), none, np.zeros(1, dtype=bool)) for x in X.T]
+    target = Variable(np.zeros((n, 0)), np.asarray(y)[:, None], np.zeros(0, dtype=bool))
+    return Table(features, target, weights)
+
+
+@pytest.mark.parametrize("columns", [1, 3, 8])
+@pytest.mark.parametrize("labels", [False, True])
+@pytest.mark.parametrize("rank", [5, 40, 150])
+@pytest.mark.parametrize("tol", [0.1, 0.01, 1e-3])
+def test_the_first_look_contains_the_exact_value(columns, labels, rank, tol):
+    X = RNG.normal(size=(500, columns))
+    A = lr.gram(X, Gaussian(1.0))
+    A = A * lr.gram((X[:, 0] > 0.3).astype(int)) if labels else A
+    found = first_look(A, rank, tol)
+    if found is None:
+        assert tol < 0.1 or rank < 40
+        return
+    assert found.width <= tol
+    assert float(Renyi(2, rank, Exact())(A)) in found
+
+
+def test_the_first_look_leaves_small_matrices_and_fine_tolerances_to_others():
+    X = RNG.normal(size=(400, 2))
+    assert first_look(lr.gram(X, Gaussian(1.0)), 50, 1e-5) is None
+    assert first_look(lr.gram(X[:150], Gaussian(1.0)), 50, 0.1) is None
+    ready = lr.gram(np.eye(300), lr.Precomputed())
+    assert first_look(ready, 50, 0.1) is None
+
+
+@pytest.mark.parametrize("alpha", [0.6, 1, 1.01, 2])
+@pytest.mark.parametrize("rank", [None, 30])
+@pytest.mark.parametrize("levels", [2, 5, 500])
+def test_entropies_of_the_search_are_those_of_the_measures(alpha, rank, levels):
+    """Few values join by indexing, many by products of kernels; weights count as repetitions."""
+    X = np.floor(levels * RNG.uniform(size=(250, 4)))
+    y = RNG.integers(0, 3, 250)
+    w = RNG.integers(1, 4, 250).astype(float)
+    information = Kernels(table(X, y, w), Renyi(alpha, rank))
+    exact = Renyi(alpha, rank, Exact())
+    Z = np.repeat(X, w.astype(int), axis=0)
+    Z = (Z - Z.mean(axis=0)) / Z.std(axis=0)
+    label = lr.gram(np.repeat(y, w.astype(int)))
+    for given in [(), (2,), (3, 0)]:
+        for target in (False, True):
+            found = information.joint(np.array([1]), given, target, 1e-9)
+            A = lr.gram(Z[:, [*given, 1]], Gaussian(1.0))
+            value = float(exact(A * label if target else A))
+            assert found.value[0] == pytest.approx(value, abs=1e-7 if alpha < 1 else 1e-9)
+
+
+@pytest.mark.parametrize("alpha", [1.01, 2])
+@pytest.mark.parametrize("rank", [None, 20])
+def test_the_race_ends_where_all_scores_in_full_do(alpha, rank):
+    X = RNG.normal(size=(350, 9))
+    y = (X[:, 2] * X[:, 6] + X[:, 4] > 0).astype(int)
+    found = InformationSelector(5, criterion=JointInformation(entropy=Renyi(alpha, rank)))
+    exact = clone_with(found, JointInformation(entropy=Renyi(alpha, rank, Exact())))
+    assert found.fit(X, y).indices_.tolist() == exact.fit(X, y).indices_.tolist()
+    ends = found.score_bounds_
+    assert np.all((ends[:, 0] <= exact.scores_ + 1e-12) & (exact.scores_ <= ends[:, 1] + 1e-12))
+    assert np.all(ends[:, 1] - ends[:, 0] <= 2.1 * search.REPORTED)
+
+
+def clone_with(selector, criterion):
+    return clone(selector).set_params(criterion=criterion)
+
+
+@dataclass(frozen=True)
+class Vague(Criterion):
+    """Scores that no tolerance makes narrow."""
+
+    def score(self, t):
+        return Intervals(-1.0 * (t.candidates == 1), np.where(t.candidates == 2, -0.5, 1.0))
+
+
+def test_where_intervals_do_not_separate_a_warning_names_the_features():
+    with pytest.warns(RuntimeWarning, match="features 0, 1, 3 still overlap at a width of 2 bits"):
+        found = InformationSelector(1, criterion=Vague()).fit(RNG.normal(size=(20, 4)), [0, 1] * 10)
+    assert found.indices_.tolist() == [0]
