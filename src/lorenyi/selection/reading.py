@@ -100,6 +100,25 @@ def require_values(columns: Iterable[np.ndarray], allow_missing: bool, name: str
             )
 
 
+def require_aligned(X: Any, y: Any) -> None:
+    """Refuse a missing target, and one of another length."""
+    if y is None:
+        raise ValueError("requires y to be passed, but the target y is None")
+    n, m = (int(v.shape[0]) if hasattr(v, "shape") else len(v) for v in (X, y))
+    if n != m:
+        raise ValueError(f"X has {n} rows and y has {m}: they must be the same rows")
+    if n < 2 or X.shape[1] < 1:
+        raise ValueError(f"X has shape {X.shape}: a minimum of 2 rows and 1 column is required")
+
+
+def numbers_or_symbols(column: np.ndarray) -> np.ndarray:
+    """Read a column of objects: as numbers if all are."""
+    try:
+        return column.astype(np.float64)
+    except (TypeError, ValueError):
+        return symbols(column)
+
+
 def variable(
     columns: Sequence[np.ndarray], nominal: Sequence[bool], discrete: Sequence[bool]
 ) -> Variable:

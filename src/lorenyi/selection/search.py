@@ -236,7 +236,9 @@ def forward(
     while len(path.features) < count:
         chosen = tuple(path.features)
         required = [i for i in first if i not in chosen]
-        candidates = _candidates(len(table.features), chosen, same, last)
+        candidates, fresh = _candidates(len(table.features), chosen, same, last)
+        if stop is not None and chosen and not fresh and not required:
+            break
         i = required[0] if required else race.best(candidates, chosen)
         found = _reported(criterion, information, i, chosen)
         p = np.nan
@@ -257,12 +259,15 @@ def forward(
 
 def _candidates(
     count: int, chosen: Features, same: Sequence[int], last: Sequence[int]
-) -> np.ndarray:
-    """Return the features to choose from: those that may tell something, while there are any."""
+) -> tuple[np.ndarray, bool]:
+    """Return the features to choose from, and whether they may tell something new.
+
+    Repetitions of chosen ones come when nothing else is left, constant ones after them.
+    """
     free = [i for i in range(count) if i not in chosen]
     seen = {same[i] for i in chosen}
     fresh = [i for i in free if same[i] not in seen and i not in last]
-    return np.array(fresh or [i for i in free if i not in last] or free)
+    return np.array(fresh or [i for i in free if i not in last] or free), bool(fresh)
 
 
 def _reported(

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
+from sklearn.utils import check_random_state
 from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
@@ -65,7 +66,7 @@ class InformationSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         Threads; all cores by default.
     verbose : bool
         Whether to tell of each step as it is done.
-    random_state : int
+    random_state : int, RandomState or None
         Seed of the permutations.
 
     Attributes
@@ -125,7 +126,7 @@ class InformationSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         n_permutations: int = 30,
         n_jobs: int | None = None,
         verbose: bool = False,
-        random_state: int = 0,
+        random_state: Any = 0,
     ) -> None:
         self.n_features_to_select = n_features_to_select
         self.criterion = criterion
@@ -176,7 +177,7 @@ class InformationSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             count,
             first=first,
             last=[u for u, feature in enumerate(table.features) if feature.constant],
-            same=_repeated(table),
+            same=table.repeated(),
             stop=stop,
             floating=self.floating,
             workers=_workers(self.n_jobs),
@@ -243,7 +244,7 @@ class InformationSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
 
     def _read(self, X: Any, y: Any) -> tuple[list[np.ndarray], list[bool], Any]:
         """Return the columns of X, which of them are nominal, and y."""
-        allow = self.missing == "value"
+        allow, given = self.missing == "value", y
         mixed = reading.is_frame(X) or (
             getattr(getattr(X, "dtype", None), "kind", "f") in "OU"
             and self.categorical_features is not None
@@ -265,17 +266,17 @@ class InformationSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             symbol = [boolean] * len(columns)
         else:
             validate_data(self, X, skip_check_array=True)
-            _, y = _aligned(X, y)
+            reading.require_aligned(X, y)
             columns = (
                 reading.read_frame(X)
                 if reading.is_frame(X)
-                else [_as_numbers(column) for column in np.asarray(X).T]
+                else [reading.numbers_or_symbols(column) for column in np.asarray(X).T]
             )
             symbol = [column.dtype.kind == "i" for column in columns]
             reading.require_values(columns, allow)
         for j in self._columns("categorical_features"):
             symbol[j] = True
-        return columns, symbol, y
+        return columns, symbol, given if reading.is_frame(given) else y
 
     def _columns(self, what: str) -> list[int]:
         names = getattr(self, "feature_names_in_", None)
@@ -334,7 +335,9 @@ class InformationSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
                 raise ValueError(f"level={self.level!r}: it must lie between 0 and 1")
             if self.n_permutations < 5:
                 raise ValueError(f"n_permutations={self.n_permutations!r}: it must be at least 5")
-            return features, Stop(self.level, self.tol, self.n_permutations, self.random_state)
+            return features, Stop(
+                self.level, self.tol, self.n_permutations, _seed(self.random_state)
+            )
         number = isinstance(wanted, (int, float, np.number)) and not isinstance(wanted, bool)
         if number and isinstance(wanted, (float, np.floating)) and 0 < wanted <= 1:
             wanted = max(1, round(float(wanted) * features))
@@ -347,38 +350,10 @@ class InformationSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         return int(wanted), None
 
 
-def _aligned(X: Any, y: Any) -> tuple[Any, Any]:
-    """Refuse a missing target, and one of another length."""
-    if y is None:
-        raise ValueError("requires y to be passed, but the target y is None")
-    n, m = (int(v.shape[0]) if hasattr(v, "shape") else len(v) for v in (X, y))
-    if n != m:
-        raise ValueError(f"X has {n} rows and y has {m}: they must be the same rows")
-    if n < 2 or X.shape[1] < 1:
-        raise ValueError(f"X has shape {X.shape}: a minimum of 2 rows and 1 column is required")
-    return X, y
-
-
-def _as_numbers(column: np.ndarray) -> np.ndarray:
-    try:
-        return column.astype(np.float64)
-    except (TypeError, ValueError):
-        return reading.symbols(column)
-
-
-def _repeated(table: Table) -> list[int]:
-    """Return a number for each feature, equal for those with the same kernel matrix and bins."""
-    seen: dict[bytes, int] = {}
-    found = []
-    for u, feature in enumerate(table.features):
-        standard = np.nan_to_num(feature.standardised(table.weights), nan=np.inf)
-        sign = np.sign(standard[np.argmax(standard != 0, axis=0), np.arange(standard.shape[1])])
-        rounded = np.round(standard * np.where(sign == 0, 1.0, sign), 9) + 0.0
-        names = [np.unique(s, return_index=True, return_inverse=True) for s in feature.symbols.T]
-        order = [np.argsort(np.argsort(first))[inverse] for _, first, inverse in names]
-        key = rounded.tobytes() + b"".join(o.astype(np.int64).tobytes() for o in order)
-        found.append(seen.setdefault(key, u))
-    return found
+def _seed(random_state: Any) -> int:
+    if isinstance(random_state, (int, np.integer)):
+        return int(random_state)
+    return int(check_random_state(random_state).randint(2**31))
 
 
 def _workers(n_jobs: int | None) -> int | None:

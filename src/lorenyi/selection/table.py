@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -57,6 +58,17 @@ class Variable:
     def standardised(self, weights: np.ndarray | None) -> np.ndarray:
         """Return the numeric columns with mean 0 and deviation 1 (a constant one as zeros)."""
         return _standardised(self.numbers, weights)
+
+    def signature(self, standardise: bool, weights: np.ndarray | None) -> bytes:
+        """Return bytes that are equal for variables that tell the same."""
+        X = np.nan_to_num(self.standardised(weights) if standardise else self.numbers, nan=np.inf)
+        leading = np.argmax(np.abs(X) > 0.5 * np.abs(X).max(axis=0, initial=0.0), axis=0)
+        negative = X[leading, np.arange(X.shape[1])] < 0
+        parts = [np.round(np.where(negative, -X, X), 9) + 0.0]
+        for column in self.symbols.T:
+            _, first, inverse = np.unique(column, return_index=True, return_inverse=True)
+            parts.append(np.argsort(np.argsort(first))[inverse])  # numbered as they appear
+        return b"".join(hashlib.sha256(p.tobytes()).digest() for p in parts)
 
     def gram(self, kernel: Kernel, standardise: bool, weights: np.ndarray | None) -> Gram:
         """Return the Gram: the kernel on numbers, equality on symbols and on being missing."""
@@ -181,3 +193,12 @@ class Table:
         copies = [last.take(order) for order in orders]
         constant = last.take(np.zeros(len(whole), dtype=np.int64))
         return replace(whole, features=[*kept, *copies, constant])
+
+    def repeated(self) -> list[int]:
+        """Return a number for each feature, equal where one repeats another.
+
+        That is, up to shift and scale of numbers (if these are standardised) and names of symbols.
+        """
+        seen: dict[bytes, int] = {}
+        keys = [feature.signature(self.standardise, self.weights) for feature in self.features]
+        return [seen.setdefault(key, u) for u, key in enumerate(keys)]
