@@ -35,11 +35,11 @@ def test_the_first_look_contains_the_exact_value(columns, labels, rank, tol):
     A = lr.gram(X, Gaussian(1.0))
     A = A * lr.gram((X[:, 0] > 0.3).astype(int)) if labels else A
     found = first_look(A, rank, tol)
-    if found is None:
-        assert tol < 0.1 or rank < 40
-        return
-    assert found.width <= tol
-    assert float(Renyi(2, rank, Exact())(A)) in found
+    if columns == 1 or (columns == 3 and tol == 0.1 and rank >= 40):
+        assert found is not None
+    if found is not None:
+        assert found.width <= tol
+        assert float(Renyi(2, rank, Exact())(A)) in found
 
 
 def test_the_first_look_leaves_small_matrices_and_fine_tolerances_to_others():

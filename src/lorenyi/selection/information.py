@@ -7,6 +7,7 @@ kernel matrices (any `Renyi` functional, as intervals that a finer tolerance nar
 
 from __future__ import annotations
 
+import math
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -22,7 +23,7 @@ from lorenyi.entropy import Renyi
 from lorenyi.estimate import Estimate
 from lorenyi.gram import Gram
 from lorenyi.selection.intervals import Intervals
-from lorenyi.selection.levels import LEVELS, ROWS, Levels, entropy_of, unit_kernel
+from lorenyi.selection.levels import MEMORY, ROWS, SMOOTH, Levels, entropy_of, unit_kernel
 from lorenyi.selection.quadratic import first_look
 from lorenyi.selection.table import Table
 from lorenyi.spectra import Auto
@@ -166,6 +167,10 @@ class Kernels(Information):
         self._known: dict[tuple[frozenset[int], bool], Estimate] = {}
         self._kernels: dict[int, np.ndarray] = {}
         self._kept: dict[Features, Levels | None] = {}
+        # Values that a candidate may have for its kernel to be kept: all kernels fit, and smooth
+        # ones, of many values, have few eigenvalues that count (at order 2 none are needed).
+        most = math.isqrt(MEMORY // 8 // max(len(table.features), 1))
+        self._most = min(ROWS if entropy.alpha == 2 else SMOOTH, most)
 
     def joint(self, x: np.ndarray, given: Features, target: bool, tol: Any) -> Intervals:
         """Return an interval of the joint entropy for each candidate."""
@@ -178,7 +183,7 @@ class Kernels(Information):
         base = self._code(given, target) if missing else np.zeros(0)
 
         def measure(i: int) -> Estimate:
-            found = None if levels is None else self._few(levels, i, target)
+            found = None if levels is None else self._few(levels, i, target, wanted[i])
             if found is not None:
                 return found
             last = self.table.features[i].values
@@ -234,16 +239,16 @@ class Kernels(Information):
             self._kept[given] = Levels(kernel, code) if few else None
         return self._kept[given]
 
-    def _few(self, levels: Levels, i: int, target: bool) -> Estimate | None:
+    def _few(self, levels: Levels, i: int, target: bool, tol: float) -> Estimate | None:
         """Measure the joint with a candidate of few values by indexing."""
         values = self.table.features[i].values
-        if int(values.max()) >= LEVELS:
+        if int(values.max()) >= self._most:
             return None
         if i not in self._kernels:
             self._kernels[i] = unit_kernel(_product([self._gram(i)], values, True))
         labels = self.table.target.values if target else None
         found = levels.joint(self._kernels[i], values, labels, self.table.weights)
-        return None if found is None else entropy_of(found, self.entropy, self.table.total)
+        return None if found is None else entropy_of(found, self.entropy, self.table.total, tol)
 
     def _narrow(self, features: Features, target: bool, tol: float) -> bool:
         known = self._known.get((frozenset(features), target))

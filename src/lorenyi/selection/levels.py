@@ -1,4 +1,4 @@
-"""Columns with few values: joint kernels by indexing, and all their eigenvalues.
+"""Few distinct rows: joint kernels by indexing, and all their eigenvalues.
 
 A column with l values has an l x l kernel matrix k, the chosen features with m distinct rows an
 m x m matrix K. A candidate joins them by K[g, g'] k[v, v'] over the distinct pairs (g, v), with
@@ -18,8 +18,9 @@ from lorenyi.estimate import Estimate
 from lorenyi.gram import Gram
 from lorenyi.spectra import Spectrum
 
-LEVELS = 64  # values of a candidate, at most
 ROWS = 1200  # distinct rows of a joint, at most: up to there all eigenvalues are cheapest
+SMOOTH = 64  # values of a candidate above which its kernel is of lower rank than its values
+MEMORY = 2**29  # bytes for the kernels of all candidates, at most
 
 
 def unit_kernel(A: Gram) -> np.ndarray:
@@ -83,20 +84,43 @@ class Levels:
         parts = []
         for a, b in pairwise(ends):
             g, v, r = group[a:b], value[a:b], root[a:b]
-            block = self.kernel[g[:, None], g[None, :]]
-            block *= kernel[v[:, None], v[None, :]]
+            block = self.kernel.take(g, axis=0).take(g, axis=1)
+            block *= kernel.take(v, axis=0).take(v, axis=1)
             block *= r[:, None]
             block *= r[None, :]
             parts.append(block)
         return parts
 
 
-def entropy_of(blocks: list[np.ndarray], entropy: Renyi, n: float) -> Estimate:
-    """Return the entropy of a block-diagonal matrix, known up to rounding."""
-    if entropy.alpha == 2 and entropy.rank is None:
-        found = -math.log2(sum(float(np.vdot(block, block)) for block in blocks))
-    else:
-        values = np.sort(np.concatenate([np.linalg.eigvalsh(block) for block in blocks]))
-        found = float(renyi_entropy(Spectrum(values[::-1], n), entropy.alpha, entropy.rank))
+def entropy_of(blocks: list[np.ndarray], entropy: Renyi, n: float, tol: float) -> Estimate:
+    """Return the entropy of a block-diagonal matrix, to a width or better."""
+    if entropy.alpha == 2:
+        squared_norm = sum(float(np.vdot(block, block)) for block in blocks)
+        if entropy.rank is None:
+            return _rounded(-math.log2(squared_norm))
+        low = _leading_squares(blocks, entropy.rank, squared_norm, tol)
+        if squared_norm <= low * 2**tol:  # low <= P <= squared_norm, see `quadratic`
+            ends = -math.log2(squared_norm * (1 + 1e-12)), -math.log2(low * (1 - 1e-12))
+            return Estimate(ends[0], 0.5 * (ends[0] + ends[1]), ends[1])
+    values = np.sort(np.concatenate([np.linalg.eigvalsh(block) for block in blocks]))
+    return _rounded(float(renyi_entropy(Spectrum(values[::-1], n), entropy.alpha, entropy.rank)))
+
+
+def _leading_squares(blocks: list[np.ndarray], rank: int, squared_norm: float, tol: float) -> float:
+    """Return a lower bound of P: from the squared norm, then from the span of k columns."""
+    low = squared_norm - 1 / (4 * rank)
+    size = sum(len(block) for block in blocks)
+    if squared_norm <= low * 2**tol or size < 3 * rank or tol < 2e-4:
+        return max(low, 1e-300)
+    total = 0.0
+    for block in blocks:
+        count = rank * len(block) // size
+        index = np.linspace(0, len(block) - 1, count).astype(np.int64)
+        Q = np.linalg.qr(block[:, index])[0]
+        total += float(np.sum(np.square(block @ Q)))
+    return max(low, total, 1e-300)
+
+
+def _rounded(found: float) -> Estimate:
     slack = 1e-13 * (1.0 + abs(found))
     return Estimate(found - slack, found, found + slack)

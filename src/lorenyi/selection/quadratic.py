@@ -105,8 +105,8 @@ def first_look(A: Gram, rank: int, tol: float, seed: int = 0) -> Estimate | None
         if math.log2(high / low) <= tol:
             value = -0.5 * (math.log2(high) + math.log2(low))
             return Estimate(-math.log2(high), value, -math.log2(low), about=A.names)
-        size = 32 if size == 0 else size + max(32, size // 2)
-        if size > 2 * rank + 64:
+        size = max(32, 2 * size if size < 128 else size + 64)
+        if size > min(2 * rank + 64, rows // 4):  # all eigenvalues, or a proof, cost no more
             return None
         for part in parts:
             part.grow(min(size, len(part.A)))

@@ -56,12 +56,13 @@ class InformationSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         After each step, take out features without which the rest score better than any set of
         that size before. For `JointInformation`.
     level : float
-        With "auto": probability of one step too many where the best of all candidates tells
-        nothing more.
+        With "auto": about the probability of one step too many, where the best of all candidates
+        tells nothing more.
     tol : float
         With "auto": bits that a feature must add at least.
-    n_permutations : int
-        With "auto": permuted columns that a step is compared with.
+    n_permutations : int, optional
+        With "auto": permuted columns that a step is compared with; by default 30 for kernels
+        and 300 for counts.
     n_jobs : int, optional
         Threads; all cores by default.
     verbose : bool
@@ -123,7 +124,7 @@ class InformationSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         floating: bool = False,
         level: float = 0.05,
         tol: float = 0.0,
-        n_permutations: int = 30,
+        n_permutations: int | None = None,
         n_jobs: int | None = None,
         verbose: bool = False,
         random_state: Any = 0,
@@ -170,7 +171,7 @@ class InformationSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         table = self._table(columns, symbol, units, target, weights)
         unit_of = {j: u for u, unit in enumerate(units) for j in unit}
         first = list(dict.fromkeys(unit_of[j] for j in self._columns("must_include")))
-        count, stop = self._count(len(units), len(first))
+        count, stop = self._count(criterion, len(units), len(first))
         path = forward(
             criterion,
             table,
@@ -327,17 +328,16 @@ class InformationSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             )
         return np.asarray(weights)
 
-    def _count(self, features: int, required: int) -> tuple[int, Stop | None]:
+    def _count(self, criterion: Criterion, features: int, required: int) -> tuple[int, Stop | None]:
         """Return how many features to choose at most, and when to stop before."""
         wanted = self.n_features_to_select
         if isinstance(wanted, str) and wanted == "auto":
             if not 0 < self.level < 1:
                 raise ValueError(f"level={self.level!r}: it must lie between 0 and 1")
-            if self.n_permutations < 5:
+            copies = self.n_permutations or (300 if criterion.entropy is None else 30)
+            if copies < 5:
                 raise ValueError(f"n_permutations={self.n_permutations!r}: it must be at least 5")
-            return features, Stop(
-                self.level, self.tol, self.n_permutations, _seed(self.random_state)
-            )
+            return features, Stop(self.level, self.tol, copies, _seed(self.random_state))
         number = isinstance(wanted, (int, float, np.number)) and not isinstance(wanted, bool)
         if number and isinstance(wanted, (float, np.floating)) and 0 < wanted <= 1:
             wanted = max(1, round(float(wanted) * features))
