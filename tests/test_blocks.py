@@ -271,6 +271,11 @@ def test_two_dimensional_integers_are_numbers_and_equal_rows_have_equal_codes():
     assert data.codes()[:, 0].tolist() == [0, 1, 0]
 
 
+def test_columns_of_a_frame_may_be_named_by_numbers():
+    numbers = np.arange(6.0).reshape(3, 2)
+    assert read(pd.DataFrame(numbers)).numbers.tolist() == numbers.tolist()
+
+
 @pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
 def test_a_mixed_frame_is_both_numbers_and_symbols(frame):
     table = frame({"x": [0.5, 1.5, 2.5], "k": [1, 2, 3], "w": ["u", "v", "u"]})

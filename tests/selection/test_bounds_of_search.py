@@ -68,7 +68,8 @@ def test_entropies_of_the_search_are_those_of_the_measures(alpha, rank, levels):
             found = information.joint(np.array([1]), given, target, 1e-9)
             A = lr.gram(Z[:, [*given, 1]], Gaussian(1.0))
             value = float(exact(A * label if target else A))
-            assert found.value[0] == pytest.approx(value, abs=1e-7 if alpha < 1 else 1e-9)
+            # 500 eigenvalues that are zero up to eps weigh 500 eps^0.6 = 2e-7 at order 0.6.
+            assert found.value[0] == pytest.approx(value, abs=1e-6 if alpha < 1 else 1e-9)
 
 
 @pytest.mark.parametrize("alpha", [1.01, 2])

@@ -18,6 +18,7 @@ from lorenyi.estimate import Estimate
 from lorenyi.gram import Gram
 from lorenyi.spectra import Spectrum
 
+SMALL = 200  # rows up to which eigenvalues cost next to nothing
 ROWS = 1200  # distinct rows of a joint, at most: up to there all eigenvalues are cheapest
 SMOOTH = 64  # values of a candidate above which its kernel is of lower rank than its values
 MEMORY = 2**29  # bytes for the kernels of all candidates, at most
@@ -98,10 +99,11 @@ def entropy_of(blocks: list[np.ndarray], entropy: Renyi, n: float, tol: float) -
         squared_norm = sum(float(np.vdot(block, block)) for block in blocks)
         if entropy.rank is None:
             return _rounded(-math.log2(squared_norm))
-        low = _leading_squares(blocks, entropy.rank, squared_norm, tol)
-        if squared_norm <= low * 2**tol:  # low <= P <= squared_norm, see `quadratic`
-            ends = -math.log2(squared_norm * (1 + 1e-12)), -math.log2(low * (1 - 1e-12))
-            return Estimate(ends[0], 0.5 * (ends[0] + ends[1]), ends[1])
+        if sum(len(block) for block in blocks) > SMALL and tol >= 2e-4:
+            low = _leading_squares(blocks, entropy.rank, squared_norm, tol)
+            if squared_norm <= low * 2**tol:  # low <= P <= squared_norm, see `quadratic`
+                ends = -math.log2(squared_norm * (1 + 1e-12)), -math.log2(low * (1 - 1e-12))
+                return Estimate(ends[0], 0.5 * (ends[0] + ends[1]), ends[1])
     values = np.sort(np.concatenate([np.linalg.eigvalsh(block) for block in blocks]))
     return _rounded(float(renyi_entropy(Spectrum(values[::-1], n), entropy.alpha, entropy.rank)))
 
@@ -110,15 +112,14 @@ def _leading_squares(blocks: list[np.ndarray], rank: int, squared_norm: float, t
     """Return a lower bound of P: from the squared norm, then from the span of k columns."""
     low = squared_norm - 1 / (4 * rank)
     size = sum(len(block) for block in blocks)
-    if squared_norm <= low * 2**tol or size < 3 * rank or tol < 2e-4:
-        return max(low, 1e-300)
+    if squared_norm <= low * 2**tol or size < 3 * rank:
+        return low
     total = 0.0
     for block in blocks:
-        count = rank * len(block) // size
-        index = np.linspace(0, len(block) - 1, count).astype(np.int64)
+        index = np.linspace(0, len(block) - 1, rank * len(block) // size).astype(np.int64)
         Q = np.linalg.qr(block[:, index])[0]
         total += float(np.sum(np.square(block @ Q)))
-    return max(low, total, 1e-300)
+    return max(low, total)
 
 
 def _rounded(found: float) -> Estimate:
