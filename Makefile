@@ -13,15 +13,15 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c const
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 
 # Extras behind `make test`.
-TEST_EXTRAS := torch,dev
+TEST_EXTRAS := torch,plots,dev
 
-.PHONY: help demo test lint bench format clean
+.PHONY: help demo test lint bench paper format clean
 .DEFAULT_GOAL := help
 
 help:  ## show this list
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/' | expand -t 16
 
-demo: $(VENV)/core  ## rank the columns of a table by what they tell about its target
+demo: $(VENV)/core  ## choose ten columns of a table that together tell of its target
 	@$(ONE_THREAD) $(BIN)/python examples/demo.py
 
 test: lint  ## lint, then run every test and every example in the docstrings
@@ -35,6 +35,9 @@ lint: $(VENV)/test  ## style, types, and the direction of imports
 
 bench: $(VENV)/test  ## what is fast, against whom, as ratios in one run (20 minutes)
 	$(BIN)/python benchmarks/run.py $(TASKS)
+
+paper: $(VENV)/test  ## the paper's tables of feature selection (resumes where it was stopped)
+	$(BIN)/python paper/feature_selection.py $(ARGS)
 
 format: $(VENV)/test  ## put the code into the form that lint asks for
 	$(BIN)/ruff check --fix .
