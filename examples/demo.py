@@ -34,11 +34,11 @@ def show(selector: InformationSelector, names: list[str]) -> None:
         print(f"  {place:2d}  {names[j]:<24}  {score:.4f}  {added:+.4f}  {drawn}")
 
 
-def draw(selector: InformationSelector) -> str:
+def draw(selector: InformationSelector, names: list[str]) -> str:
     """Draw the path to a file; return a line that says where, or what is missing."""
     from lorenyi.plots import SelectionPathDisplay
 
-    display = SelectionPathDisplay.from_estimator(selector)
+    display = SelectionPathDisplay.from_estimator(selector, feature_names=names)
     try:
         display.plot()
     except ImportError as missing:
@@ -60,7 +60,7 @@ def main() -> None:
     show(selector, names)
     width = np.ptp(selector.score_bounds_, axis=1).max()
     print(f"\nChosen in {seconds:.1f} s; every score is certain to {max(width, 1e-9):.0e} bits.")
-    print(f"{draw(selector)}\n")
+    print(f"{draw(selector, names)}\n")
 
 
 if __name__ == "__main__":

@@ -77,6 +77,17 @@ def test_with_the_data_the_path_goes_on_past_the_stop(ax):
     assert selector.indices_.tolist() == longer.indices_[:2].tolist()  # left as it was
 
 
+def test_columns_without_names_can_be_given_some():
+    selector = InformationSelector(1, criterion=MRMR()).fit(X, Y)
+    names = ["p", "q", "r", "s", "t"]
+    path = SelectionPathDisplay.from_estimator(selector, feature_names=names)
+    assert path.names == [names[selector.indices_[0]]]
+    table = RelevanceDisplay.from_estimator(selector, X, Y, feature_names=names)
+    assert sorted(table.names) == names
+    with pytest.raises(ValueError, match="feature_names has 2 names"):
+        SelectionPathDisplay.from_estimator(selector, feature_names=["p", "q"])
+
+
 def test_a_group_is_one_step(ax):
     selector = InformationSelector(2, groups=[[0, 2]], must_include=[0]).fit(FRAME, Y)
     display = SelectionPathDisplay.from_estimator(selector).plot(ax)

@@ -100,6 +100,7 @@ class SelectionPathDisplay:
         *,
         sample_weight: Any = None,
         beyond: int = 3,
+        feature_names: Sequence[str] | None = None,
     ) -> SelectionPathDisplay:
         """Return the path of a fitted selector; nothing is drawn until `plot`.
 
@@ -114,6 +115,8 @@ class SelectionPathDisplay:
             As in `fit`.
         beyond : int
             How many features to show past the chosen ones, where X and y are given.
+        feature_names : sequence of str, optional
+            Of all columns; those of the data frame, or x0, x1, ... by default.
 
         Returns
         -------
@@ -137,7 +140,7 @@ class SelectionPathDisplay:
         path = _chosen(shown)
         first = [shown.indices_.tolist().index(unit[0]) for unit in path]
         return cls(
-            _labels(shown, path),
+            _labels(shown, path, feature_names),
             shown.scores_[first],
             bounds=shown.score_bounds_[first],
             stop=stop,
@@ -239,6 +242,7 @@ class RelevanceDisplay:
         *,
         sample_weight: Any = None,
         n_candidates: int = 20,
+        feature_names: Sequence[str] | None = None,
     ) -> RelevanceDisplay:
         """Measure the chosen features and the most relevant others; nothing is drawn until `plot`.
 
@@ -253,6 +257,8 @@ class RelevanceDisplay:
         n_candidates : int
             How many features to show: the chosen ones in order of selection, then others by
             relevance.
+        feature_names : sequence of str, optional
+            Of all columns; those of the data frame, or x0, x1, ... by default.
 
         Returns
         -------
@@ -272,7 +278,7 @@ class RelevanceDisplay:
         for i, z in enumerate(shown[:-1].tolist()):
             part = Terms(information, shown[i + 1 :], (z,), TOLERANCE)
             redundancy[i, i + 1 :] = redundancy[i + 1 :, i] = _middle(part.redundancy)[:, 0]
-        names = _labels(selector, [units[u] for u in shown])
+        names = _labels(selector, [units[u] for u in shown], feature_names)
         kept = min(len(chosen), n_candidates)
         return cls(names, relevance[shown], redundancy, chosen=kept)
 
@@ -345,10 +351,21 @@ def _chosen(selector: InformationSelector) -> list[list[int]]:
     return found
 
 
-def _labels(selector: InformationSelector, units: Sequence[Sequence[int]]) -> list[str]:
+def _labels(
+    selector: InformationSelector,
+    units: Sequence[Sequence[int]],
+    feature_names: Sequence[str] | None,
+) -> list[str]:
     """Return the names of features; of a group that of its first column and how many follow."""
-    default = [f"x{j}" for j in range(selector.n_features_in_)]
-    names = getattr(selector, "feature_names_in_", default)
+    names = feature_names
+    if names is None:
+        default = [f"x{j}" for j in range(selector.n_features_in_)]
+        names = getattr(selector, "feature_names_in_", default)
+    if len(names) != selector.n_features_in_:
+        raise ValueError(
+            f"feature_names has {len(names)} names: give one for each of the "
+            f"{selector.n_features_in_} columns"
+        )
     return [str(names[u[0]]) + (f" + {len(u) - 1}" if len(u) > 1 else "") for u in units]
 
 
