@@ -37,7 +37,7 @@ bench: $(VENV)/test  ## what is fast, against whom, as ratios in one run (20 min
 	$(BIN)/python benchmarks/run.py $(TASKS)
 
 paper: $(VENV)/test  ## the paper's tables of feature selection (resumes where it was stopped)
-	$(BIN)/python paper/feature_selection.py $(ARGS)
+	$(ONE_THREAD) $(BIN)/python paper/feature_selection.py $(ARGS)
 
 format: $(VENV)/test  ## put the code into the form that lint asks for
 	$(BIN)/ruff check --fix .

@@ -161,7 +161,8 @@ class Runner:
     def __call__(self, method: str, order: Order | None) -> Result:
         """Return the result of a method, with an order and rank for the last two."""
         criterion = criterion_of(method, order)
-        name = "-".join(str(part) for part in (self.table.name, method, *(order or ())))
+        parts = (self.table.name, method, *(order or ()))
+        name = "-".join(str(part) for part in parts if part is not None)
         file = self.cache / f"{name}.json"
         key = self.key(criterion)
         if file.exists():
@@ -354,6 +355,8 @@ def confidences(
 
 # ----------------------------------------------------------------------------------- the pictures
 
+STYLES = {"MRMI": "s-", "LRMI": "k.--"}  # often equal: dashes over a line show both
+
 
 def draw(results: Results, tables: list[str], methods: list[str], out: Path) -> bool:
     """Write the four pictures; return False where matplotlib is missing."""
@@ -381,9 +384,8 @@ def draw_errors(figure: Any, results: Results, tables: list[str], methods: list[
     for ax, table in zip(axes, tables, strict=False):
         for method in methods:
             errors = results[table, method].errors
-            wide_line = 2.0 if method in ("MRMI", "LRMI") else 1.0
             x = range(1, len(errors) + 1)
-            ax.plot(x, errors, marker=".", lw=wide_line, label=method)
+            ax.plot(x, errors, STYLES.get(method, ".-"), label=method)
         ax.set(title=table, xlabel="features", ylabel="error")
     for ax in axes[len(tables) :]:
         ax.set_axis_off()
@@ -410,7 +412,9 @@ def draw_confidence(figure: Any, results: Results, tables: list[str], methods: l
         ax.imshow(100 * values, vmin=0, vmax=100, cmap="RdBu_r")
         for i, j in np.ndindex(values.shape):
             if i != j:
-                ax.text(j, i, f"{100 * values[i, j]:.0f}", ha="center", va="center")
+                color = "white" if abs(values[i, j] - 0.5) > 0.35 else "black"
+                text = f"{100 * values[i, j]:.0f}"
+                ax.text(j, i, text, color=color, ha="center", va="center")
         ax.set_xticks(range(len(methods)), methods, rotation=40)
         ax.set_yticks(range(len(methods)), methods)
         ax.set_title(f"{title}: confidence (%) that row outperforms column")
