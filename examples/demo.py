@@ -26,12 +26,12 @@ def show(selector: InformationSelector, names: list[str]) -> None:
     """Print each step: what came in, what all so far tell, and what it added."""
     scores = selector.scores_
     adds = np.diff(scores, prepend=0.0)
-    print("      measurement                bits     adds")
+    print("      measurement                bits    adds")
     for place, (j, score, added) in enumerate(
         zip(selector.indices_, scores, adds, strict=True), start=1
     ):
         drawn = bar(score, scores.max())
-        print(f"  {place:2d}  {names[j]:<24}  {score:.4f}  {added:+.4f}  {drawn}")
+        print(f"  {place:2d}  {names[j]:<24}  {score:.3f}  {added:+.3f}  {drawn}")
 
 
 def draw(selector: InformationSelector, names: list[str]) -> str:
@@ -59,7 +59,7 @@ def main() -> None:
     seconds = time.perf_counter() - start
     show(selector, names)
     width = np.ptp(selector.score_bounds_, axis=1).max()
-    print(f"\nChosen in {seconds:.1f} s; every score is certain to {max(width, 1e-9):.0e} bits.")
+    print(f"\nChosen in {seconds:.1f} s; every score is certain to {max(width, 1e-9):.1g} bits.")
     print(f"{draw(selector, names)}\n")
 
 
