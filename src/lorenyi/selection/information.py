@@ -29,6 +29,7 @@ from lorenyi.selection.table import Table
 from lorenyi.spectra import Auto
 
 Features: TypeAlias = tuple[int, ...]
+FEW = 3  # features whose joint kernel is so smooth that a Cholesky factor is cheaper than a pass
 
 
 class Information(ABC):
@@ -274,7 +275,7 @@ class Kernels(Information):
         if not isinstance(solver, Auto):
             value = float(self.entropy(A))
             return Estimate(value, value, value)
-        if self.entropy.alpha == 2 and self.entropy.rank is not None:
+        if self.entropy.alpha == 2 and self.entropy.rank is not None and len(features) > FEW:
             found = first_look(A, self.entropy.rank, tol, solver.seed)
             if found is not None:
                 return found
