@@ -114,12 +114,17 @@ def _leading_squares(blocks: list[np.ndarray], rank: int, squared_norm: float, t
     size = sum(len(block) for block in blocks)
     if squared_norm <= low * 2**tol or size < 3 * rank:
         return low
-    total = 0.0
-    for block in blocks:
-        index = np.linspace(0, len(block) - 1, rank * len(block) // size).astype(np.int64)
-        Q = np.linalg.qr(block[:, index])[0]
-        total += float(np.sum(np.square(block @ Q)))
-    return max(low, total)
+    shares = [rank * len(block) // size for block in blocks]
+    spans = [
+        block[:, np.linspace(0, len(block) - 1, share).astype(np.int64)]
+        for block, share in zip(blocks, shares, strict=True)
+    ]
+    for _ in range(2):  # columns, then once multiplied
+        spans = [block @ np.linalg.qr(Y)[0] for block, Y in zip(blocks, spans, strict=True)]
+        low = max(low, sum(float(np.vdot(Y, Y)) for Y in spans))
+        if squared_norm <= low * 2**tol:
+            break
+    return low
 
 
 def _rounded(found: float) -> Estimate:

@@ -14,9 +14,8 @@ from lorenyi.selection.intervals import Intervals
 from lorenyi.selection.table import Table
 
 TIE = 1e-9  # bits: narrower intervals that still overlap are equal
-TOLERANCES = (0.1, 0.02, 4e-3, 5e-4, 5e-5, 5e-6, 1e-7, 1e-9, 1e-11)
-FINE = 2  # place of the tolerance at which a race for the lead begins
-AHEAD = 4  # candidates that begin it
+COARSE, FINE, FINEST = 0.1, 4e-3, 1e-11  # bits: widths of entropies at first, for those in front
+AHEAD = 4  # candidates in front
 REPORTED = 1e-3  # bits: the width to which the score of a chosen feature is told
 
 Progress = Callable[[str], None]
@@ -56,48 +55,33 @@ class Race:
     def best(self, candidates: np.ndarray, chosen: Features) -> int:
         """Return the best candidate; of equal ones the first."""
         count = len(candidates)
-        level = np.zeros(count, dtype=np.int64)
+        tol = np.full(count, COARSE)
         scores = Intervals(np.full(count, -np.inf), np.full(count, np.inf))
-        batch, waiting = self._first(candidates, level)
         active = np.ones(count, dtype=bool)
+        batches = self._start(candidates, tol)
         while True:
-            found = score(
-                self.criterion,
-                self.information,
-                candidates[batch],
-                chosen,
-                np.array(TOLERANCES)[level[batch]],
-            )
+            batch = batches.pop(0)
+            found = score(self.criterion, self.information, candidates[batch], chosen, tol[batch])
             scores.low[batch], scores.high[batch] = found.low, found.high
-            bar = float(scores.low.max())
-            active &= scores.high >= bar - TIE
-            if waiting.any():
-                batch, waiting = np.flatnonzero(waiting), np.zeros(count, dtype=bool)
-                level[batch] = self._levels(candidates, batch)
+            active &= scores.high >= float(scores.low.max()) - TIE
+            if batches:
                 continue
             self._before.update(zip(candidates.tolist(), scores.value.tolist(), strict=True))
-            batch = np.flatnonzero(active & (scores.width > TIE) & (level < len(TOLERANCES) - 1))
+            batch = np.flatnonzero(active & (scores.width > TIE) & (tol > FINEST))
             if active.sum() == 1 or not len(batch):
                 return self._winner(candidates[active], scores[active])
-            level[batch] += 1
+            tol[batch] = np.maximum(tol[batch] / 8, FINEST)
+            batches = [batch]
 
-    def _first(self, candidates: np.ndarray, level: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return who starts, and who waits until these are known."""
+    def _start(self, candidates: np.ndarray, tol: np.ndarray) -> list[np.ndarray]:
+        """Return who starts first and who next; set the tolerance of each."""
         hints = np.array([self._before.get(i, np.inf) for i in candidates.tolist()])
         if not np.isfinite(hints).all() or len(hints) <= AHEAD:
-            return np.arange(len(candidates)), np.zeros(len(candidates), dtype=bool)
-        ahead = np.argsort(-hints, kind="stable")[:AHEAD]
-        waiting = np.ones(len(candidates), dtype=bool)
-        waiting[ahead] = False
-        level[ahead] = FINE
-        return ahead, waiting
-
-    def _levels(self, candidates: np.ndarray, batch: np.ndarray) -> np.ndarray:
-        """Return the tolerance for each that waited: half of what it was behind before."""
-        hints = np.array([self._before[i] for i in candidates.tolist()])
-        behind = 0.5 * (hints.max() - hints[batch])
-        levels = [int(np.searchsorted(-np.array(TOLERANCES), -gap)) for gap in behind]
-        return np.minimum(levels, FINE)
+            return [np.arange(len(candidates))]
+        order = np.argsort(-hints, kind="stable")
+        tol[:] = np.clip(0.5 * (hints.max() - hints), FINE, COARSE)
+        tol[order[:AHEAD]] = FINE
+        return [order[:AHEAD], np.sort(order[AHEAD:])]
 
     def _winner(self, active: np.ndarray, scores: Intervals) -> int:
         width = float(scores.width.max())
