@@ -11,6 +11,7 @@ from lorenyi import Exact, Gaussian, Renyi
 from lorenyi.selection import Criterion, InformationSelector, JointInformation, search
 from lorenyi.selection.information import Kernels
 from lorenyi.selection.intervals import Intervals
+from lorenyi.selection.levels import entropy_of
 from lorenyi.selection.quadratic import first_look
 from lorenyi.selection.table import Table, Variable
 
@@ -101,3 +102,14 @@ def test_where_intervals_do_not_separate_a_warning_names_the_features():
     with pytest.warns(RuntimeWarning, match="features 0, 1, 3 still overlap at a width of 2 bits"):
         found = InformationSelector(1, criterion=Vague()).fit(RNG.normal(size=(20, 4)), [0, 1] * 10)
     assert found.indices_.tolist() == [0]
+
+
+def test_below_order_one_the_interval_of_all_eigenvalues_holds_what_rounding_moves():
+    """Eigenvalues of 1e-14 are known to a few per cent, and at order 0.3 they weigh."""
+    values = np.array([0.7, 0.3 - 38e-14, *[1e-14] * 38])
+    Q = np.linalg.qr(np.random.default_rng(0).normal(size=(40, 40)))[0]
+    block = (Q * values) @ Q.T
+    found = entropy_of([0.5 * (block + block.T)], Renyi(0.3), 40, 1e-9)
+    exact = np.log2(np.sum(values**0.3)) / 0.7
+    assert exact in found
+    assert found.width > 1e-9

@@ -16,7 +16,7 @@ from lorenyi import _arrays
 from lorenyi.entropy import Renyi, renyi_entropy
 from lorenyi.estimate import Estimate
 from lorenyi.gram import Gram
-from lorenyi.spectra import Spectrum
+from lorenyi.spectra import Spectrum, enclosure
 
 SMALL = 200  # rows up to which eigenvalues cost next to nothing
 ROWS = 1200  # distinct rows of a joint, at most: up to there all eigenvalues are cheapest
@@ -105,7 +105,14 @@ def entropy_of(blocks: list[np.ndarray], entropy: Renyi, n: float, tol: float) -
                 ends = -math.log2(squared_norm * (1 + 1e-12)), -math.log2(low * (1 - 1e-12))
                 return Estimate(ends[0], 0.5 * (ends[0] + ends[1]), ends[1])
     values = np.sort(np.concatenate([np.linalg.eigvalsh(block) for block in blocks]))
-    return _rounded(float(renyi_entropy(Spectrum(values[::-1], n), entropy.alpha, entropy.rank)))
+    spectrum = Spectrum(values[::-1], n)
+    found = float(renyi_entropy(spectrum, entropy.alpha, entropy.rank))
+    pair = enclosure(spectrum) if entropy.alpha < 1 else None
+    if pair is None:
+        return _rounded(found)
+    # Below order 1 null eigenvalues at rounding level weigh: the interval must say so.
+    low, high = (float(renyi_entropy(end, entropy.alpha, entropy.rank)) for end in pair)
+    return Estimate(min(low, found), found, max(high, found))
 
 
 def _leading_squares(blocks: list[np.ndarray], rank: int, squared_norm: float, tol: float) -> float:
