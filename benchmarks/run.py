@@ -1,12 +1,13 @@
 """Run the benchmarks: each task in a process of its own, for its peak memory.
 
+What a run measured replaces what was known of its tasks in results/; other tasks keep theirs.
+
 python benchmarks/run.py [task ...] [--runs N] [--out FOLDER]
 """
 
 from __future__ import annotations
 
 import argparse
-import csv
 import json
 import os
 import platform
@@ -16,19 +17,25 @@ import warnings
 from dataclasses import asdict
 from pathlib import Path
 
-import tasks
+import engine
+import measuring
+
+# A module names its tasks in TASKS and, for those whose peak memory is a promise, in PEAKS (GB).
+MODULES = (engine,)
+TASKS = {name: task for module in MODULES for name, task in module.TASKS.items()}
+PEAKS = {name: peak for module in MODULES for name, peak in module.PEAKS.items()}
 
 
 def child(name: str, runs: int) -> None:
     """Run one task here and print its results as JSON."""
     warnings.filterwarnings("error", category=RuntimeWarning)  # a tolerance not reached
-    tasks.RATES.update(json.loads(os.environ["LORENYI_RATES"]))
-    results = tasks.TASKS[name](runs)
-    peak = tasks.peak_memory() / 2**30
+    measuring.RATES.update(json.loads(os.environ["LORENYI_RATES"]))
+    results = TASKS[name](runs)
+    peak = measuring.peak_memory() / 2**30
     for result in results:
         result.peak_gb = peak
-        if name in tasks.PEAKS:
-            result.met = bool(result.met and peak < tasks.PEAKS[name])
+        if name in PEAKS:
+            result.met = bool(result.met and peak < PEAKS[name])
     print(json.dumps([asdict(r) | {"ratio": r.ratio} for r in results]))
 
 
@@ -55,7 +62,7 @@ def markdown(rows: list[dict], rates: dict[str, float]) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("tasks", nargs="*", help=f"of {', '.join(tasks.TASKS)}; default: all")
+    parser.add_argument("tasks", nargs="*", help=f"of {', '.join(TASKS)}; default: all")
     parser.add_argument("--runs", type=int, default=3, help="runs of ours, of which the median")
     parser.add_argument("--out", type=Path, default=Path(__file__).parent / "results")
     parser.add_argument("--child", action="store_true", help=argparse.SUPPRESS)
@@ -63,11 +70,12 @@ def main() -> None:
     if options.child:
         child(options.tasks[0], options.runs)
         return
-    rates = tasks.machine()
+    rates = measuring.machine()
     environment = os.environ | {"LORENYI_RATES": json.dumps(rates)}
-    rows: list[dict] = []
     options.out.mkdir(exist_ok=True)
-    for name in options.tasks or tasks.TASKS:
+    store = options.out / "benchmarks.json"
+    kept: dict[str, list[dict]] = json.loads(store.read_text()) if store.exists() else {}
+    for name in options.tasks or TASKS:
         print(f"{name} ...", file=sys.stderr, flush=True)
         command = [sys.executable, __file__, name, "--child", "--runs", str(options.runs)]
         done = subprocess.run(command, env=environment, capture_output=True, text=True)
@@ -75,14 +83,11 @@ def main() -> None:
             last = done.stderr.strip().splitlines()[-1:] or ["failed"]
             print(f"  not run: {last[0]}", file=sys.stderr)
             continue
-        found = json.loads(done.stdout.strip().splitlines()[-1])
-        rows += found
-        print(markdown(found, rates).split("\n", 4)[4], file=sys.stderr, flush=True)
+        kept[name] = json.loads(done.stdout.strip().splitlines()[-1])
+        print(markdown(kept[name], rates).split("\n", 4)[4], file=sys.stderr, flush=True)
+        store.write_text(json.dumps(kept, indent=1) + "\n")
+    rows = [row for name in TASKS for row in kept.get(name, [])]
     (options.out / "benchmarks.md").write_text(markdown(rows, rates))
-    with (options.out / "benchmarks.csv").open("w", newline="") as file:
-        writer = csv.DictWriter(file, list(rows[0]))
-        writer.writeheader()
-        writer.writerows(rows)
     print(markdown(rows, rates))
 
 
