@@ -8,11 +8,12 @@ from sklearn.base import clone
 
 import lorenyi as lr
 from lorenyi import Exact, Gaussian, Renyi
+from lorenyi.gram import Matrix
 from lorenyi.selection import Criterion, InformationSelector, JointInformation, search
+from lorenyi.selection.ends import look
 from lorenyi.selection.information import Kernels
 from lorenyi.selection.intervals import Intervals
 from lorenyi.selection.levels import entropy_of
-from lorenyi.selection.quadratic import first_look
 from lorenyi.selection.table import Table, Variable
 
 RNG = np.random.default_rng(0)
@@ -27,28 +28,50 @@ def table(X, y, weights=None):
     return Table(features, target, weights)
 
 
+def looked(A, alpha, rank, tol, side):
+    singles, blocks = A.reduced
+    return look(np.asarray(singles), blocks, A.n, Renyi(alpha, rank), tol, side)
+
+
 @pytest.mark.parametrize("columns", [1, 3, 8])
 @pytest.mark.parametrize("labels", [False, True])
-@pytest.mark.parametrize("rank", [5, 40, 150])
+@pytest.mark.parametrize("rank", [5, 40, 100])
 @pytest.mark.parametrize("tol", [0.1, 0.01, 1e-3])
-def test_the_first_look_contains_the_exact_value(columns, labels, rank, tol):
+@pytest.mark.parametrize(
+    ("alpha", "side"),
+    [(2, "both"), (2, "low"), (2, "high"), (0.6, "high"), (1, "high"), (1.01, "high")],
+)
+def test_a_look_contains_the_exact_value(columns, labels, rank, tol, alpha, side):
     X = RNG.normal(size=(500, columns))
     A = lr.gram(X, Gaussian(1.0))
     A = A * lr.gram((X[:, 0] > 0.3).astype(int)) if labels else A
-    found = first_look(A, rank, tol)
-    if columns == 1 or (columns == 3 and tol == 0.1 and rank >= 40):
+    found = looked(A, alpha, rank, tol, side)
+    if side == "high" or (side == "both" and columns == 1):
         assert found is not None
     if found is not None:
-        assert found.width <= tol
-        assert float(Renyi(2, rank, Exact())(A)) in found
+        value = float(Renyi(alpha, rank, Exact())(A))
+        assert value in found
+        assert side != "both" or found.width <= tol
+        if side == "high" and tol >= 0.01:  # finer ones need more than half of the rows
+            assert found.high - value <= 4 * tol
 
 
-def test_the_first_look_leaves_small_matrices_and_fine_tolerances_to_others():
+def test_a_lower_end_uses_what_ritz_values_hold_beyond_the_rank():
+    """Of what the Frobenius norm leaves open, they take more than half."""
+    A = lr.gram(RNG.normal(size=(600, 4)), Gaussian(1.0))
+    value = float(Renyi(2, 20, Exact())(A))
+    norm = -np.log2(float(A.squared_norm()))
+    found = looked(A, 2, 20, 0.02, "low")
+    assert norm < found.low <= value
+    assert value - found.low < 0.5 * (value - norm)
+
+
+def test_looks_leave_small_matrices_and_fine_tolerances_to_others():
     X = RNG.normal(size=(400, 2))
-    assert first_look(lr.gram(X, Gaussian(1.0)), 50, 1e-5) is None
-    assert first_look(lr.gram(X[:150], Gaussian(1.0)), 50, 0.1) is None
-    ready = lr.gram(np.eye(300), lr.Precomputed())
-    assert first_look(ready, 50, 0.1) is None
+    assert looked(lr.gram(X, Gaussian(1.0)), 2, 50, 1e-5, "both") is None
+    assert looked(lr.gram(X[:150], Gaussian(1.0)), 2, 50, 0.1, "both") is None
+    assert looked(lr.gram(X, Gaussian(1.0)), 1, 50, 0.1, "low") is None
+    assert looked(lr.gram(X, Gaussian(1.0)), 2, None, 0.1, "high") is None
 
 
 @pytest.mark.parametrize("alpha", [0.6, 1, 1.01, 2])
@@ -109,7 +132,8 @@ def test_below_order_one_the_interval_of_all_eigenvalues_holds_what_rounding_mov
     values = np.array([0.7, 0.3 - 38e-14, *[1e-14] * 38])
     Q = np.linalg.qr(np.random.default_rng(0).normal(size=(40, 40)))[0]
     block = (Q * values) @ Q.T
-    found = entropy_of([0.5 * (block + block.T)], Renyi(0.3), 40, 1e-9)
+    ready = lr.Gram([Matrix(0.5 * (block + block.T))], np.ones(40), np.diag(block), 40)
+    found = entropy_of([ready], Renyi(0.3), 40, 1e-9)
     exact = np.log2(np.sum(values**0.3)) / 0.7
     assert exact in found
     assert found.width > 1e-9

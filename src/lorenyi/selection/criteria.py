@@ -27,6 +27,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from lorenyi.entropy import Renyi
+from lorenyi.selection.ends import Side
 from lorenyi.selection.information import Counts, Features, Information, Kernels
 from lorenyi.selection.intervals import Intervals, ratio, stack
 from lorenyi.selection.table import Table
@@ -49,19 +50,28 @@ class Terms:
         Features chosen before, in order.
     tol : float or array of c
         Width in bits to which an entropy must be known.
+    above : bool
+        Whether only upper ends of scores are wanted, where a term can tell which ends of
+        entropies these need (`set_relevance` can).
     """
 
     def __init__(
-        self, information: Information, candidates: np.ndarray, chosen: Features, tol: Any
+        self,
+        information: Information,
+        candidates: np.ndarray,
+        chosen: Features,
+        tol: Any,
+        above: bool = False,
     ) -> None:
         self.information = information
         self.candidates = candidates
         self.chosen = chosen
         self.tol = tol
+        self.above = above
 
-    def joint(self, given: Features, target: bool) -> Any:
+    def joint(self, given: Features, target: bool, side: Side = "both") -> Any:
         """Return S(x, given), or S(x, given, y) with the target."""
-        return self.information.joint(self.candidates, given, target, self.tol)
+        return self.information.joint(self.candidates, given, target, self.tol, side)
 
     def alone(self, given: Features, target: bool) -> Any:
         """Return S(given), or S(given, y) with the target."""
@@ -117,8 +127,9 @@ class Terms:
     @cached_property
     def set_relevance(self) -> Any:
         """I(x, s_1, ..., s_k; y): what all of them together tell about y, an array of c."""
-        whole = self.joint(self.chosen, False) - self.joint(self.chosen, True)
-        return whole + self.alone((), True)
+        plus = self.joint(self.chosen, False, "high" if self.above else "both")
+        minus = self.joint(self.chosen, True, "low" if self.above else "both")
+        return plus - minus + self.alone((), True)
 
     @property
     def _none(self) -> np.ndarray:

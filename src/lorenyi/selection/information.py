@@ -22,9 +22,9 @@ from lorenyi.blocks import parallel
 from lorenyi.entropy import Renyi
 from lorenyi.estimate import Estimate
 from lorenyi.gram import Gram
+from lorenyi.selection.ends import Side, look
 from lorenyi.selection.intervals import Intervals
 from lorenyi.selection.levels import MEMORY, ROWS, SMOOTH, Levels, entropy_of, unit_kernel
-from lorenyi.selection.quadratic import first_look
 from lorenyi.selection.table import Table
 from lorenyi.spectra import Auto
 
@@ -45,7 +45,9 @@ class Information(ABC):
         self.table = table
 
     @abstractmethod
-    def joint(self, x: np.ndarray, given: Features, target: bool, tol: Any) -> Any:
+    def joint(
+        self, x: np.ndarray, given: Features, target: bool, tol: Any, side: Side = "both"
+    ) -> Any:
         """Return S(x, given) or S(x, given, target) for each candidate of an array.
 
         Parameters
@@ -58,6 +60,8 @@ class Information(ABC):
             Whether the target is among the variables.
         tol : float or array
             Width in bits that is narrow enough (for each).
+        side : {"low", "high", "both"}
+            Ends of the intervals that are wanted.
 
         Returns
         -------
@@ -88,7 +92,9 @@ class Counts(Information):
         self._known: dict[tuple[Features, int], tuple[float, float]] = {}
         self._alone: dict[tuple[Features, bool], float] = {}
 
-    def joint(self, x: np.ndarray, given: Features, target: bool, tol: Any = 0.0) -> np.ndarray:
+    def joint(
+        self, x: np.ndarray, given: Features, target: bool, tol: Any = 0.0, side: Side = "both"
+    ) -> np.ndarray:
         """Return Shannon's joint entropy for each candidate."""
         missing = [i for i in x.tolist() if (given, i) not in self._known]
         if missing:
@@ -166,6 +172,7 @@ class Kernels(Information):
         self._target = table.target_gram()
         self._codes: dict[tuple[Features, bool], np.ndarray] = {}
         self._known: dict[tuple[frozenset[int], bool], Estimate] = {}
+        self._settled: dict[tuple[frozenset[int], bool, Side], float] = {}  # tolerance of one end
         self._kernels: dict[int, np.ndarray] = {}
         self._kept: dict[Features, Levels | None] = {}
         # Values that a candidate may have for its kernel to be kept: all kernels fit, and smooth
@@ -173,27 +180,29 @@ class Kernels(Information):
         most = math.isqrt(MEMORY // 8 // max(len(table.features), 1))
         self._most = min(ROWS if entropy.alpha == 2 else SMOOTH, most)
 
-    def joint(self, x: np.ndarray, given: Features, target: bool, tol: Any) -> Intervals:
+    def joint(
+        self, x: np.ndarray, given: Features, target: bool, tol: Any, side: Side = "both"
+    ) -> Intervals:
         """Return an interval of the joint entropy for each candidate."""
         for i in x.tolist():
             self._gram(i)
         wanted = dict(zip(x.tolist(), np.broadcast_to(tol, x.shape).tolist(), strict=True))
-        missing = [i for i, w in wanted.items() if not self._narrow((*given, i), target, w)]
+        missing = [i for i, w in wanted.items() if not self._narrow((*given, i), target, w, side)]
 
         levels = self._levels(given) if missing and self._direct(target) else None
         base = self._code(given, target) if missing else np.zeros(0)
 
         def measure(i: int) -> Estimate:
-            found = None if levels is None else self._few(levels, i, target, wanted[i])
+            found = None if levels is None else self._few(levels, i, target, wanted[i], side)
             if found is not None:
                 return found
             last = self.table.features[i].values
-            return self._measure((*given, i), target, wanted[i], base, last)
+            return self._measure((*given, i), target, wanted[i], side, base, last)
 
         with _arrays.one_thread():
             found = parallel(measure, missing, self.workers)
         for i, estimate in zip(missing, found, strict=True):
-            self._keep((*given, i), target, estimate)
+            self._keep((*given, i), target, estimate, wanted[i], side)
         known = [self._known[frozenset((*given, i)), target] for i in x.tolist()]
         return Intervals([e.low for e in known], [e.high for e in known])
 
@@ -205,7 +214,8 @@ class Kernels(Information):
             self._gram(i)
         if not self._narrow(given, target, tol):
             code = self._code(given, target)
-            self._keep(given, target, self._measure(given, target, tol, code, code))
+            found = self._measure(given, target, tol, "both", code, code)
+            self._keep(given, target, found, tol)
         return self._known[frozenset(given), target]
 
     def _gram(self, i: int) -> Gram:
@@ -240,7 +250,7 @@ class Kernels(Information):
             self._kept[given] = Levels(kernel, code) if few else None
         return self._kept[given]
 
-    def _few(self, levels: Levels, i: int, target: bool, tol: float) -> Estimate | None:
+    def _few(self, levels: Levels, i: int, target: bool, tol: float, side: Side) -> Estimate | None:
         """Measure the joint with a candidate of few values by indexing."""
         values = self.table.features[i].values
         if int(values.max()) >= self._most:
@@ -249,15 +259,24 @@ class Kernels(Information):
             self._kernels[i] = unit_kernel(_product([self._gram(i)], values, True))
         labels = self.table.target.values if target else None
         found = levels.joint(self._kernels[i], values, labels, self.table.weights)
-        return None if found is None else entropy_of(found, self.entropy, self.table.total, tol)
+        if found is None:
+            return None
+        return entropy_of(found, self.entropy, self.table.total, tol, side)
 
-    def _narrow(self, features: Features, target: bool, tol: float) -> bool:
-        known = self._known.get((frozenset(features), target))
-        return known is not None and known.width <= max(tol, 1e-13)
+    def _narrow(self, features: Features, target: bool, tol: float, side: Side = "both") -> bool:
+        key = frozenset(features), target
+        known = self._known.get(key)
+        if known is None:
+            return False
+        return min(known.width, self._settled.get((*key, side), math.inf)) <= max(tol, 1e-13)
 
-    def _keep(self, features: Features, target: bool, found: Estimate) -> None:
+    def _keep(
+        self, features: Features, target: bool, found: Estimate, tol: float, side: Side = "both"
+    ) -> None:
         """Keep the intersection of what was known and what was found."""
         key = frozenset(features), target
+        if side != "both":
+            self._settled[*key, side] = tol
         known = self._known.get(key)
         if known is not None:
             low, high = max(known.low, found.low), min(known.high, found.high)
@@ -267,7 +286,13 @@ class Kernels(Information):
         self._known[key] = found
 
     def _measure(
-        self, features: Features, target: bool, tol: float, base: np.ndarray, last: np.ndarray
+        self,
+        features: Features,
+        target: bool,
+        tol: float,
+        side: Side,
+        base: np.ndarray,
+        last: np.ndarray,
     ) -> Estimate:
         factors = [self._gram(i) for i in features] + ([self._target] if target else [])
         A = _product(factors, base * (int(last.max()) + 1) + last)
@@ -275,8 +300,10 @@ class Kernels(Information):
         if not isinstance(solver, Auto):
             value = float(self.entropy(A))
             return Estimate(value, value, value)
-        if self.entropy.alpha == 2 and self.entropy.rank is not None and len(features) > FEW:
-            found = first_look(A, self.entropy.rank, tol, solver.seed)
+        if len(features) > FEW:
+            singles, blocks = A.reduced
+            known = _arrays.to_numpy(singles)
+            found = look(known, blocks, A.n, self.entropy, tol, side, solver.seed)
             if found is not None:
                 return found
         return replace(self.entropy, solver=replace(solver, tol=tol)).certified(A)

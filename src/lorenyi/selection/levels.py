@@ -15,10 +15,10 @@ import numpy as np
 from lorenyi import _arrays
 from lorenyi.entropy import Renyi, renyi_entropy
 from lorenyi.estimate import Estimate
-from lorenyi.gram import Gram
+from lorenyi.gram import Gram, Matrix
+from lorenyi.selection.ends import Side, look, squared_norm
 from lorenyi.spectra import Spectrum, enclosure
 
-SMALL = 200  # rows up to which eigenvalues cost next to nothing
 ROWS = 1200  # distinct rows of a joint, at most: up to there all eigenvalues are cheapest
 SMOOTH = 64  # values of a candidate above which its kernel is of lower rank than its values
 MEMORY = 2**29  # bytes for the kernels of all candidates, at most
@@ -50,7 +50,7 @@ class Levels:
         values: np.ndarray,
         labels: np.ndarray | None,
         weights: np.ndarray | None,
-    ) -> list[np.ndarray] | None:
+    ) -> list[Gram] | None:
         """Return the diagonal blocks of the joint with a candidate, or None where one is large.
 
         Parameters
@@ -81,57 +81,34 @@ class Levels:
         if int(np.max(np.diff(ends))) > ROWS:
             return None
         group, value = np.divmod(pair, levels)
-        root = np.sqrt(counts / float(np.sum(counts)))
+        weight, total = counts / float(np.sum(counts)), float(np.sum(counts))
         parts = []
         for a, b in pairwise(ends):
-            g, v, r = group[a:b], value[a:b], root[a:b]
+            g, v, w = group[a:b], value[a:b], weight[a:b]
             block = self.kernel.take(g, axis=0).take(g, axis=1)
             block *= kernel.take(v, axis=0).take(v, axis=1)
-            block *= r[:, None]
-            block *= r[None, :]
-            parts.append(block)
+            parts.append(Gram([Matrix(block)], np.sqrt(w), w, total, mass=float(np.sum(w))))
         return parts
 
 
-def entropy_of(blocks: list[np.ndarray], entropy: Renyi, n: float, tol: float) -> Estimate:
+def entropy_of(
+    blocks: list[Gram], entropy: Renyi, n: float, tol: float, side: Side = "both"
+) -> Estimate:
     """Return the entropy of a block-diagonal matrix, to a width or better."""
-    if entropy.alpha == 2:
-        squared_norm = sum(float(np.vdot(block, block)) for block in blocks)
-        if entropy.rank is None:
-            return _rounded(-math.log2(squared_norm))
-        if sum(len(block) for block in blocks) > SMALL and tol >= 2e-4:
-            low = _leading_squares(blocks, entropy.rank, squared_norm, tol)
-            if squared_norm <= low * 2**tol:  # low <= P <= squared_norm, see `quadratic`
-                ends = -math.log2(squared_norm * (1 + 1e-12)), -math.log2(low * (1 - 1e-12))
-                return Estimate(ends[0], 0.5 * (ends[0] + ends[1]), ends[1])
-    values = np.sort(np.concatenate([np.linalg.eigvalsh(block) for block in blocks]))
-    spectrum = Spectrum(values[::-1], n)
-    found = float(renyi_entropy(spectrum, entropy.alpha, entropy.rank))
+    if entropy.alpha == 2 and entropy.rank is None:
+        return _rounded(-math.log2(sum(map(squared_norm, blocks))))
+    found = look(np.zeros(0), blocks, n, entropy, tol, side)
+    if found is not None:
+        return found
+    parts = [np.linalg.eigvalsh(_arrays.to_numpy(block.dense())) for block in blocks]
+    spectrum = Spectrum(np.sort(np.concatenate(parts))[::-1], n)
+    value = float(renyi_entropy(spectrum, entropy.alpha, entropy.rank))
     pair = enclosure(spectrum) if entropy.alpha < 1 else None
     if pair is None:
-        return _rounded(found)
+        return _rounded(value)
     # Below order 1 null eigenvalues at rounding level weigh: the interval must say so.
     low, high = (float(renyi_entropy(end, entropy.alpha, entropy.rank)) for end in pair)
-    return Estimate(min(low, found), found, max(high, found))
-
-
-def _leading_squares(blocks: list[np.ndarray], rank: int, squared_norm: float, tol: float) -> float:
-    """Return a lower bound of P: from the squared norm, then from the span of k columns."""
-    low = squared_norm - 1 / (4 * rank)
-    size = sum(len(block) for block in blocks)
-    if squared_norm <= low * 2**tol or size < 3 * rank:
-        return low
-    shares = [rank * len(block) // size for block in blocks]
-    spans = [
-        block[:, np.linspace(0, len(block) - 1, share).astype(np.int64)]
-        for block, share in zip(blocks, shares, strict=True)
-    ]
-    for _ in range(2):  # columns, then once multiplied
-        spans = [block @ np.linalg.qr(Y)[0] for block, Y in zip(blocks, spans, strict=True)]
-        low = max(low, sum(float(np.vdot(Y, Y)) for Y in spans))
-        if squared_norm <= low * 2**tol:
-            break
-    return low
+    return Estimate(min(low, value), value, max(high, value))
 
 
 def _rounded(found: float) -> Estimate:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from scipy import stats
@@ -15,7 +16,7 @@ from lorenyi.selection.table import Table
 
 TIE = 1e-9  # bits: narrower intervals that still overlap are equal
 COARSE, FINE, FINEST = 0.1, 4e-3, 1e-11  # bits: widths of entropies at first, for those in front
-AHEAD = 4  # candidates in front
+AHEAD = 2  # candidates in front
 REPORTED = 1e-3  # bits: the width to which the score of a chosen feature is told
 
 Progress = Callable[[str], None]
@@ -27,18 +28,25 @@ def score(
     x: np.ndarray,
     chosen: Features,
     tol: float | np.ndarray,
+    above: bool = False,
 ) -> Intervals:
     """Return the criterion of each candidate, with entropies to a width (or one for each)."""
-    return Intervals.of(criterion.score(Terms(information, x, chosen, tol)))
+    return Intervals.of(criterion.score(Terms(information, x, chosen, tol, above)))
+
+
+def tolerance(level: Any) -> Any:
+    """Return the width in bits of entropies at a level of the search, or at several."""
+    return np.maximum(FINE / 8.0 ** np.maximum(level - 2, 0), FINEST)
 
 
 class Race:
     """Finds the candidate with the largest score, step after step.
 
     Scores are intervals. A candidate is dropped only when the upper end of its score lies below
-    the lower end of another's; those that remain are computed to a finer tolerance, until one is
-    left or all are narrower than `TIE`. Whoever did well in the step before starts first, and
-    the others with the tolerance that would have been enough then.
+    the lower end of another's. Those that did best in the step before start, with both ends; of
+    the others the upper end is found, with a tolerance that would have been enough then. Whoever
+    is left is computed ever finer, the most promising first, until one is left or all are
+    narrower than `TIE`.
 
     Parameters
     ----------
@@ -55,33 +63,46 @@ class Race:
     def best(self, candidates: np.ndarray, chosen: Features) -> int:
         """Return the best candidate; of equal ones the first."""
         count = len(candidates)
-        tol = np.full(count, COARSE)
         scores = Intervals(np.full(count, -np.inf), np.full(count, np.inf))
-        active = np.ones(count, dtype=bool)
-        batches = self._start(candidates, tol)
-        while True:
-            batch = batches.pop(0)
-            found = score(self.criterion, self.information, candidates[batch], chosen, tol[batch])
-            scores.low[batch], scores.high[batch] = found.low, found.high
-            active &= scores.high >= float(scores.low.max()) - TIE
-            if batches:
-                continue
-            self._before.update(zip(candidates.tolist(), scores.value.tolist(), strict=True))
-            batch = np.flatnonzero(active & (scores.width > TIE) & (tol > FINEST))
-            if active.sum() == 1 or not len(batch):
-                return self._winner(candidates[active], scores[active])
-            tol[batch] = np.maximum(tol[batch] / 8, FINEST)
-            batches = [batch]
+        level = np.zeros(count, dtype=np.int64)  # how often each was looked at
+        whole = np.zeros(count, dtype=bool)  # whether the lower end was wanted, too
+        ahead, coarse = self._start(candidates)
 
-    def _start(self, candidates: np.ndarray, tol: np.ndarray) -> list[np.ndarray]:
-        """Return who starts first and who next; set the tolerance of each."""
-        hints = np.array([self._before.get(i, np.inf) for i in candidates.tolist()])
-        if not np.isfinite(hints).all() or len(hints) <= AHEAD:
-            return [np.arange(len(candidates))]
-        order = np.argsort(-hints, kind="stable")
-        tol[:] = np.clip(0.5 * (hints.max() - hints), FINE, COARSE)
-        tol[order[:AHEAD]] = FINE
-        return [order[:AHEAD], np.sort(order[AHEAD:])]
+        def look(batch: np.ndarray, to: int, above: bool) -> None:
+            tol = coarse[batch] if to == 1 else np.full(len(batch), tolerance(to))
+            x = candidates[batch]
+            found = score(self.criterion, self.information, x, chosen, tol, above)
+            scores.low[batch], scores.high[batch] = found.low, found.high
+            level[batch], whole[batch] = to, not above
+
+        if len(ahead):
+            look(ahead, 2, above=False)
+        if not level.all():
+            look(np.flatnonzero(level == 0), 1, above=True)
+        while True:
+            active = scores.high >= float(scores.low.max()) - TIE
+            left = np.flatnonzero(active & (scores.width > TIE) & (tolerance(level) > FINEST))
+            if active.sum() == 1 or not len(left):
+                break
+            # Both ends matter for those that may lead; for others, whether the upper one does.
+            first = left[np.argsort(-scores.high[left], kind="stable")][:AHEAD]
+            to = int(level[left].min()) + 1
+            front = first[(level[first] < to) | ~whole[first]]
+            if len(front):
+                look(np.sort(front), max(to, int(level[front].max())), above=False)
+            else:
+                look(left[level[left] < to], to, above=True)
+        known = np.where(whole, scores.value, scores.high)
+        self._before = dict(zip(candidates.tolist(), known.tolist(), strict=True))
+        return self._winner(candidates[active], scores[active])
+
+    def _start(self, candidates: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return who starts, and the tolerance that is enough for each to begin with."""
+        hints = np.array([self._before.get(i, np.nan) for i in candidates.tolist()])
+        if np.isnan(hints).any() or len(hints) <= AHEAD:
+            return np.zeros(0, dtype=np.int64), np.full(len(hints), COARSE)
+        ahead = np.sort(np.argsort(-hints, kind="stable")[:AHEAD])
+        return ahead, np.clip(0.5 * (hints.max() - hints), FINE, COARSE)
 
     def _winner(self, active: np.ndarray, scores: Intervals) -> int:
         width = float(scores.width.max())

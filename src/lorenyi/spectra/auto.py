@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from lorenyi import _arrays
 from lorenyi.blocks import free_memory
 from lorenyi.gram import Gram
-from lorenyi.spectra.bounds import union
+from lorenyi.spectra.bounds import peaked_from, spread_from, union
 from lorenyi.spectra.cholesky import subsample
 from lorenyi.spectra.exact import Exact
 from lorenyi.spectra.lanczos import BlockLanczos
@@ -28,6 +28,7 @@ from lorenyi.spectra.search import (
     KrylovSearch,
     Search,
     WholeSearch,
+    as_if_certain,
     as_if_whole,
     unsettled_mass,
 )
@@ -37,6 +38,13 @@ from lorenyi.spectra.spectrum import Spectrum, require_rank
 SMALL = 300  # rows up to which all eigenvalues cost next to nothing
 MODERATE = 1200  # rows up to which they cost less than an iteration
 Progress = Callable[[str, float], None]
+
+
+def share(rank: int | None, block: Gram, A: Gram) -> int | None:
+    """Return about how many of the leading eigenvalues of A a block of it holds."""
+    if rank is None or block.mass >= A.mass:
+        return rank
+    return min(rank, 8 + round(1.25 * rank * block.mass / A.mass))
 
 
 @dataclass(frozen=True)
@@ -114,13 +122,13 @@ class Auto(Solver):
         fixed = known_spectrum(singles, A.mass if not blocks else None)
         failure = FAILURE / max(len(blocks), 1)
         width = width or (lambda spectrum: unsettled_mass(spectrum, A.mass))
-        searches = [self._start(block, rank, failure, width) for block in blocks]
+        searches = [self._start(block, share(rank, block, A), failure, width) for block in blocks]
         while True:
             spectrum = union([*fixed, *(s.spectrum() for s in searches)], A.n, A.mass)
             gap = width(spectrum)
             if self.progress is not None:
                 self.progress(f"{A!r}: {gap:.3g} bits wide", gap)
-            if gap <= self.tol or not self._refine(searches, gap / self.tol, rank, failure, width):
+            if gap <= self.tol or not self._refine(A, searches, gap / self.tol, rank, width, fixed):
                 break
         if gap > self.tol and spectrum.kind != "complete":  # then only rounding is left
             warnings.warn(
@@ -153,7 +161,7 @@ class Auto(Solver):
     def _allowed(self) -> int:
         return self.memory if self.memory is not None else free_memory() // 2
 
-    def _choose(self, A: Gram, rank: int | None) -> Choice:
+    def _choose(self, A: Gram, rank: int | None, width: Width | None = None) -> Choice:
         """Choose the method for one block."""
         m = len(A)
         if m <= SMALL:
@@ -168,18 +176,20 @@ class Auto(Solver):
                 memory = 16 * min(m, SAMPLE) * min(most, 8 * size)
                 return Choice(pilot.method, reason, memory, pilot.within)
             reason += ": not smooth"
-        return self._general(A, rank, reason)
+        return self._general(A, rank, reason, width)
 
     def _whole(self, A: Gram, reason: str) -> Choice:
         return Choice("Exact", reason, 24 * len(A) ** 2, lambda failure: WholeSearch(A))
 
-    def _general(self, A: Gram, rank: int | None, reason: str) -> Choice:
+    def _general(
+        self, A: Gram, rank: int | None, reason: str, width: Width | None, single: bool = True
+    ) -> Choice:
         """Choose between all eigenvalues and a Krylov basis, for a block that is not smooth."""
         m, allowed = len(A), self._allowed()
         small = m <= MODERATE or (rank is not None and 6 * rank >= m)
         if small and 24 * m * m <= allowed:
             return self._whole(A, f"{reason}, moderate size")
-        single = self._rounding(A, rank) < self.tol / 3
+        single = single and self._rounding(A, rank, width) < self.tol / 3
         item, precision = (4, "float32") if single else (8, "float64")
         basis = item * m * 6 * (rank or 64)
         hold = item * m * m + basis <= allowed
@@ -198,21 +208,28 @@ class Auto(Solver):
         joint = " " if hold else "-"
         return Choice(f"BlockLanczos, {precision} matrix{joint}{kept}", reason, memory, start)
 
-    def _rounding(self, A: Gram, rank: int | None) -> float:
-        """Estimate in bits what products in float32 would add to the certified width."""
+    def _rounding(self, A: Gram, rank: int | None, width: Width | None) -> float:
+        """Estimate in bits what products in float32 would add to the certified width.
+
+        What they may move of the mass is set against the eigenvalues of a sample of the rows.
+        """
         eps = float(np.finfo(np.float32).eps)
         if _arrays.epsilon(A.reference) > 0.1 * eps:
             return 0.0
         kept = 1.5 * (rank or 256)
         part = subsample(A, 256, self.seed) if len(A) > 256 else A
-        frobenius = float(part.squared_norm()) ** 0.5
+        values = np.maximum(_arrays.eigvalsh(_arrays.to_numpy(part.dense()))[::-1], 0.0)
         entry = len(A) ** 0.5 * eps * float(np.max(_arrays.to_numpy(A.weights)))
         relative = A.roundoff / _arrays.epsilon(A.reference) * eps
-        mass = kept**0.5 * (relative * frobenius + 4 * kept * entry)
-        return float(mass * np.log2(A.n / (rank or 1)))
+        mass = kept**0.5 * (relative * float(np.sum(values**2)) ** 0.5 + 4 * kept * entry)
+        sums, n, trace = np.cumsum(values), len(A), float(np.sum(values))
+        pair = (peaked_from(sums + mass, n, trace, mass), spread_from(sums - mass, n, trace))
+        if width is None:
+            return float(mass * np.log2(A.n / (rank or 1)))
+        return width(as_if_whole(replace(pair[1], kind="ritz", proof=lambda: pair), n))
 
     def _start(self, A: Gram, rank: int | None, failure: float, width: Width) -> Search:
-        search = self._choose(A, rank).start(failure)
+        search = self._choose(A, rank, width).start(failure)
         if isinstance(search, FactorSearch) and search.sampled:
             search.rehearse(self._goal(A, width))
         return search
@@ -222,25 +239,45 @@ class Auto(Solver):
         return lambda spectrum: width(as_if_whole(spectrum, len(A))) / self.tol
 
     def _refine(
-        self, searches: list[Search], excess: float, rank: int | None, failure: float, width: Width
+        self,
+        A: Gram,
+        searches: list[Search],
+        excess: float,
+        rank: int | None,
+        width: Width,
+        fixed: list[Spectrum],
     ) -> bool:
         """Refine the blocks that leave the most open; False when none can be."""
-        gaps = [unsettled_mass(search.spectrum(), search.A.mass) for search in searches]
+        spectra = [search.spectrum() for search in searches]
+        gaps = [
+            unsettled_mass(s, search.A.mass) for s, search in zip(spectra, searches, strict=True)
+        ]
+        chosen = [i for i, gap in enumerate(gaps) if gap >= 0.1 * max(gaps)]
+        certain = [as_if_certain(spectrum) for spectrum in spectra]
+        failure = FAILURE / len(searches)
         progress = False
-        for i, search in enumerate(searches):
-            if gaps[i] < 0.1 * max(gaps):
-                continue
-            if search.refine(excess, self._goal(search.A, width)):
+        for i in chosen:
+            others = [*fixed, *certain[:i], *certain[i + 1 :]]
+
+            def goal(spectrum: Spectrum, others: list[Spectrum] = others) -> float:
+                together = union([*others, spectrum], A.n, A.mass)
+                return width(together) * len(chosen) / self.tol
+
+            if searches[i].refine(excess, goal):
                 progress = True
-            elif (other := self._instead(search, rank, failure)) is not None:
+            elif (other := self._instead(searches[i], rank, failure, width)) is not None:
                 searches[i], progress = other, True
         return progress
 
-    def _instead(self, search: Search, rank: int | None, failure: float) -> Search | None:
-        """Return what to do when a search can learn no more: Krylov after Cholesky, then all."""
+    def _instead(
+        self, search: Search, rank: int | None, failure: float, width: Width
+    ) -> Search | None:
+        """Return what to do when a search can learn no more: Krylov, in float64, then all."""
         A = search.A
         if isinstance(search, FactorSearch):
-            return self._general(A, rank, "").start(failure)
+            return self._general(A, rank, "", width).start(failure)
+        if isinstance(search, KrylovSearch) and search.single:
+            return self._general(A, rank, "", width, single=False).start(failure)
         if isinstance(search, KrylovSearch) and 24 * len(A) ** 2 <= self._allowed():
             return WholeSearch(A)
         return None

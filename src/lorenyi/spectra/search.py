@@ -70,6 +70,12 @@ def as_if_whole(spectrum: Spectrum, n: int) -> Spectrum:
     return replace(spread, kind="ritz", proof=lambda: (peaked, spread))
 
 
+def as_if_certain(spectrum: Spectrum) -> Spectrum:
+    """Return a spectrum with what is open about it left out, to see what another leaves open."""
+    pair = enclosure(spectrum)
+    return spectrum if pair is None else replace(pair[1], kind="ritz", proof=lambda: (pair[1],) * 2)
+
+
 class WholeSearch(Search):
     """All eigenvalues at once."""
 
@@ -200,6 +206,7 @@ class KrylovSearch(Search):
         self.failure, self.probing, self.probes = failure, False, 0
         self.room = min(room, len(A) // 3)
         self.checked = (0, np.inf)  # size and excess when progress was last looked at
+        self.single, self.seen = single, [np.inf]  # excesses so far
         matrix = A.single() if single else A
         block = 64 if not hold else 32 if len(A) > 3000 else 16
         size = 7 * self.rank // 4 + block
@@ -216,6 +223,8 @@ class KrylovSearch(Search):
         """Grow the basis; probe when that is expected to be enough; settle the probe."""
         krylov = self.krylov
         if krylov.complete or krylov.size > self.room or self._stuck(excess):
+            return False
+        if self.single and self._rounded(excess):
             return False
         if self.probing:
             self._steps(1)
@@ -240,6 +249,11 @@ class KrylovSearch(Search):
             return False
         self.checked = (self.krylov.size, excess)
         return size > 0 and excess > 0.8 * before and excess > 1e3
+
+    def _rounded(self, excess: float) -> bool:
+        """Tell whether all that is left is rounding: two looks in a row brought nothing."""
+        self.seen.append(excess)
+        return len(self.seen) > 3 and min(self.seen[-2:]) > 0.99 * self.seen[-3]
 
     def _enough(self, goal: Goal) -> int:
         """Return how many Ritz vectors to keep if a bound on the rest would reach the goal, or 0.

@@ -1,0 +1,211 @@
+r"""Both ends of an entropy, or the one that matters, from a Krylov basis and the Frobenius norm.
+
+Ritz values :math:`\theta_i` of orthonormal vectors y lie below the eigenvalues :math:`\lambda_i`.
+So the most even spectrum whose partial sums reach theirs has no less entropy than A: an upper end
+of :math:`S_\alpha^k` for every order, without any bound on what is outside the basis. It is all
+that is needed to drop a candidate. At order 2 the entropy is :math:`-\log_2 P` with
+
+.. math:: P = \sum_{i \le k} \lambda_i^2 + \frac{R^2}{n - k}, \quad R = \sum_{i > k} \lambda_i,
+
+and :math:`F = \|A\|_F^2 = \sum_i \lambda_i^2`, which costs one pass over the matrix, gives both:
+
+* :math:`P \le F`, because the squares of n - k values with sum R add up to at least R^2 / (n - k);
+* :math:`P \le F - \sum_{k < i \le p} \theta_i^2 - t^2 / (n - p) + (M + t)^2 / (n - k)` for p Ritz
+  values, :math:`M = \sum_{k < i \le p} \theta_i` and t the mass that no Ritz value holds, or
+  :math:`M (n - p) / (p - k)` if that is less: of all eigenvalues with :math:`\lambda_i \ge
+  \theta_i` and that F, those have the largest P whose last n - p are equal;
+* :math:`P \ge \sum_{i \le k} |A y_i|^2`, for any k of the vectors;
+* :math:`P \ge F - c^2 / 4(k - q)` with :math:`c = 1 - \sum_{i \le q} \theta_i`, for any q < k: with
+  :math:`h = \lambda_k` the other squares sum to at most h R, and :math:`R \le c - (k - q) h`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Literal, TypeAlias
+
+import numpy as np
+
+from lorenyi import _arrays
+from lorenyi.blocks import fits, slices
+from lorenyi.entropy import Renyi, renyi_entropy
+from lorenyi.estimate import Estimate
+from lorenyi.gram import Gram
+from lorenyi.spectra.bounds import spread_from
+from lorenyi.spectra.krylov import Krylov
+
+Side: TypeAlias = Literal["low", "high", "both"]  # the ends of an interval that are wanted
+BLOCK = 32  # columns of a Krylov block
+SMALL = 200  # rows up to which all eigenvalues cost next to nothing
+SLOW = 0.015  # bits: the tolerance below which a lower end is slow to settle
+FINEST = 2e-4  # bits: the width below which float32 is not enough
+
+
+class Part:
+    """One block of the matrix: its squared norm, and Ritz vectors as they are asked for."""
+
+    def __init__(self, A: Gram, seed: int, single: bool) -> None:
+        self.A = (A.single() if single else A).held()
+        # Of entries, of sums of squares, and of vectors that are orthonormal up to rounding.
+        self.rounding = 2 * self.A.roundoff + 16 * _arrays.epsilon(self.A.reference)
+        self.seed = seed
+        self.krylov: Krylov | None = None
+
+    def ritz(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return Ritz values, and the squares |Ay|^2 of their vectors."""
+        if self.krylov is None:
+            return np.zeros(0), np.zeros(0)
+        values, _, residual = self.krylov.ritz()
+        values = np.maximum(values, 0.0)
+        return values, values**2 + residual**2
+
+    def grow(self, size: int) -> None:
+        """Have at least so many Ritz vectors, or all there are."""
+        size = min(size, len(self.A))
+        if self.krylov is None:
+            self.krylov = Krylov(self.A, BLOCK, size, self.seed)
+        self.krylov.grow(-(-size // BLOCK) * BLOCK)
+        self.krylov.fill()
+
+
+def squared_norm(A: Gram) -> float:
+    """Return |A|_F^2 of a matrix held in memory."""
+    K, s = A.factors[0].array, _arrays.to_numpy(A.scale) ** 2
+    parts = [s[r].astype(np.float64) @ (np.square(K[r]) @ s) for r in slices(len(K), 128)]
+    return float(np.sum(parts))
+
+
+class Look:
+    """What Ritz vectors of all blocks say about an entropy.
+
+    Parameters
+    ----------
+    known : array
+        Eigenvalues known at sight.
+    blocks : sequence of Gram
+        Blocks that hold the others.
+    n : float
+        Number of points.
+    entropy : Renyi
+        The functional, with a rank.
+    seed : int
+        Of the random start.
+    """
+
+    def __init__(
+        self, known: np.ndarray, blocks: Sequence[Gram], n: float, entropy: Renyi, seed: int
+    ) -> None:
+        self.known, self.n, self.entropy = known, n, entropy
+        # Below order 1 a small tail weighs, and what float32 leaves open of it.
+        self.parts = [Part(block, seed, entropy.alpha >= 1) for block in blocks]
+        self.slack = max(part.rounding for part in self.parts)
+
+    def grow(self, size: int) -> None:
+        """Have about so many Ritz vectors in all, those of a block at least its fair share."""
+        count = len(self.parts)
+        share = size if count == 1 else max(16, 3 * size // (2 * count))
+        for part in self.parts:
+            part.grow(share)
+
+    @cached_property
+    def norm(self) -> float:
+        """The squared Frobenius norm of the whole."""
+        return float(np.sum(self.known**2)) + sum(squared_norm(part.A) for part in self.parts)
+
+    def ends(self) -> tuple[float, float]:
+        """Return a lower and an upper bound of the entropy."""
+        found = [part.ritz() for part in self.parts]
+        theta = np.sort(np.concatenate([self.known, *(values for values, _ in found)]))[::-1]
+        if self.entropy.alpha != 2:
+            return 0.0, self._high(theta)
+        squares = np.sort(np.concatenate([self.known**2, *(s for _, s in found)]))[::-1]
+        return self._quadratic(theta, squares)
+
+    def _high(self, theta: np.ndarray) -> float:
+        """Return the entropy of the most even spectrum that has these Ritz values."""
+        if not len(theta):
+            return math.log2(self.n)
+        even = spread_from(np.cumsum(theta) * (1 - self.slack), self.n, 1.0)
+        return float(renyi_entropy(even, self.entropy.alpha, self.entropy.rank))
+
+    def _quadratic(self, theta: np.ndarray, squares: np.ndarray) -> tuple[float, float]:
+        n, rank, F = self.n, int(self.entropy.rank or 0), self.norm
+        sums = np.concatenate([[0.0], np.cumsum(theta[: rank - 1])])
+        beside = float(np.min((1 - sums) ** 2 / (4 * (rank - np.arange(len(sums))))))
+        rest = max(1.0 - float(np.sum(theta[:rank])), 0.0)
+        even = float(np.sum(theta[:rank] ** 2)) + rest**2 / (n - rank)
+        high = (F - self._beyond(theta)) * (1 + self.slack)
+        low = max(float(np.sum(squares[:rank])), even, F - beside) * (1 - self.slack)
+        low, high = max(min(low, high), 1 / n), min(max(low, high, 1 / n), 1.0)
+        return -math.log2(high), -math.log2(low)
+
+    def _beyond(self, theta: np.ndarray) -> float:
+        """Return by how much P must lie below F at least."""
+        n, p, rank = self.n, len(theta), int(self.entropy.rank or 0)
+        if not rank < p < n:
+            return 0.0
+        middle = float(np.sum(theta[rank:]))
+        rest = max(1.0 - float(np.sum(theta)), 0.0)
+        t = min(rest, middle * (n - p) / (p - rank))
+        spread = (middle + t) ** 2 / (n - rank) - t**2 / (n - p)
+        return max(float(np.sum(theta[rank:] ** 2)) - spread, 0.0)
+
+
+def look(
+    known: np.ndarray,
+    blocks: Sequence[Gram],
+    n: float,
+    entropy: Renyi,
+    tol: float,
+    side: Side,
+    seed: int = 0,
+) -> Estimate | None:
+    """Return an interval of an entropy, or None where others are better at it.
+
+    For both ends it is as wide as asked for at most. For one end the basis grows until that end
+    moves by less than the tolerance; the other end is what comes with it.
+
+    Parameters
+    ----------
+    known, blocks, n, entropy, seed
+        See `Look`.
+    tol : float
+        Width in bits that is narrow enough.
+    side : {"low", "high", "both"}
+        Which ends are wanted; at other orders than 2 only the upper one is to be had.
+    """
+    rank = entropy.rank
+    rows, total = max(map(len, blocks), default=0), sum(map(len, blocks))
+    possible = side == "high" or (entropy.alpha == 2 and (side == "both" or tol >= SLOW))
+    if rank is None or total < 4 * rank or not possible or tol < FINEST:
+        return None
+    if rows <= SMALL or not fits(12 * rows**2):
+        return None
+    most = 6 * rank if side == "low" else max(2 * rank + 64, 256)
+    most = min(most, total // (4 if side == "both" else 2))
+    # A block must be multiplied once at least; a lower end needs values beyond the rank.
+    least = 2 * rank if side == "low" else max(rank // 2, 2 * BLOCK)
+    seen = Look(known, blocks, n, entropy, seed)
+    size, before = 0, math.inf
+    while True:
+        low, high = seen.ends()
+        if high - low <= tol:
+            break
+        end = -low if side == "low" else high
+        if side != "both" and size >= least and before - end <= 0.5 * tol:
+            break
+        size, before = _next(size, BLOCK if entropy.alpha == 2 else max(rank, 2 * BLOCK)), end
+        if size > most:
+            if side == "both":  # all eigenvalues, or a proof, cost no more
+                return None
+            break
+        seen.grow(size)
+    value = {"low": low, "high": high, "both": 0.5 * (low + high)}[side]
+    return Estimate(low, value, high)
+
+
+def _next(size: int, first: int) -> int:
+    """Return the size to try after this one."""
+    return first if size == 0 else size + BLOCK
