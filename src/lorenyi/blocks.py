@@ -174,11 +174,13 @@ def free_memory() -> int:
 
 def fits(needed: int) -> bool:
     """Tell whether so many bytes are free."""
-    return needed <= free_memory()
+    return needed < 2**19 or needed <= free_memory()
 
 
 def require_memory(needed: int, what: str, remedy: str) -> None:
     """Refuse, before trying, what does not fit in memory."""
+    if needed < 2**19:  # asking takes longer than making a small matrix
+        return
     free = free_memory()
     if needed > free:
         raise MemoryError(

@@ -85,8 +85,8 @@ class Levels:
         parts = []
         for a, b in pairwise(ends):
             g, v, w = group[a:b], value[a:b], weight[a:b]
-            block = self.kernel.take(g, axis=0).take(g, axis=1)
-            block *= kernel.take(v, axis=0).take(v, axis=1)
+            block = self.kernel[np.ix_(g, g)]
+            block *= kernel[np.ix_(v, v)]
             parts.append(Gram([Matrix(block)], np.sqrt(w), w, total, mass=float(np.sum(w))))
         return parts
 

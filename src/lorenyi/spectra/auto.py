@@ -254,7 +254,7 @@ class Auto(Solver):
         ]
         chosen = [i for i, gap in enumerate(gaps) if gap >= 0.1 * max(gaps)]
         certain = [as_if_certain(spectrum) for spectrum in spectra]
-        failure = FAILURE / len(searches)
+        failure = FAILURE / max(len(searches), 1)
         progress = False
         for i in chosen:
             others = [*fixed, *certain[:i], *certain[i + 1 :]]
