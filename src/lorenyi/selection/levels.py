@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 
@@ -28,6 +29,25 @@ def unit_kernel(A: Gram) -> np.ndarray:
     """Return the matrix of a Gram without its weights: ones on the diagonal."""
     root = np.sqrt(_arrays.to_numpy(A.weights))
     return np.asarray(_arrays.to_numpy(A.dense()) / root[:, None] / root[None, :])
+
+
+class Block(NamedTuple):
+    """A diagonal block: the kernel between some distinct rows, and their relative frequencies."""
+
+    kernel: np.ndarray
+    weights: np.ndarray
+
+    def dense(self) -> np.ndarray:
+        """Return the block of the normalised matrix."""
+        root = np.sqrt(self.weights)
+        matrix: np.ndarray = self.kernel * root[:, None]
+        matrix *= root[None, :]
+        return matrix
+
+    def gram(self, n: float) -> Gram:
+        """Return the same as a Gram of n points."""
+        w = self.weights
+        return Gram([Matrix(self.kernel)], np.sqrt(w), w, n, mass=float(np.sum(w)))
 
 
 class Levels:
@@ -50,7 +70,7 @@ class Levels:
         values: np.ndarray,
         labels: np.ndarray | None,
         weights: np.ndarray | None,
-    ) -> list[Gram] | None:
+    ) -> list[Block] | None:
         """Return the diagonal blocks of the joint with a candidate, or None where one is large.
 
         Parameters
@@ -81,27 +101,27 @@ class Levels:
         if int(np.max(np.diff(ends))) > ROWS:
             return None
         group, value = np.divmod(pair, levels)
-        weight, total = counts / float(np.sum(counts)), float(np.sum(counts))
+        weight = counts / float(np.sum(counts))
         parts = []
         for a, b in pairwise(ends):
-            g, v, w = group[a:b], value[a:b], weight[a:b]
+            g, v = group[a:b], value[a:b]
             block = self.kernel[np.ix_(g, g)]
             block *= kernel[np.ix_(v, v)]
-            parts.append(Gram([Matrix(block)], np.sqrt(w), w, total, mass=float(np.sum(w))))
+            parts.append(Block(block, weight[a:b]))
         return parts
 
 
 def entropy_of(
-    blocks: list[Gram], entropy: Renyi, n: float, tol: float, side: Side = "both"
+    blocks: list[Block], entropy: Renyi, n: float, tol: float, side: Side = "both"
 ) -> Estimate:
     """Return the entropy of a block-diagonal matrix, to a width or better."""
     if entropy.alpha == 2 and entropy.rank is None:
-        return _rounded(-math.log2(sum(map(squared_norm, blocks))))
-    found = look(np.zeros(0), blocks, n, entropy, tol, side)
-    if found is not None:
-        return found
-    parts = [np.linalg.eigvalsh(_arrays.to_numpy(block.dense())) for block in blocks]
-    spectrum = Spectrum(np.sort(np.concatenate(parts))[::-1], n)
+        return _rounded(-math.log2(sum(squared_norm(block.gram(n)) for block in blocks)))
+    if entropy.rank is not None and sum(len(block.weights) for block in blocks) >= 4 * entropy.rank:
+        found = look(np.zeros(0), [block.gram(n) for block in blocks], n, entropy, tol, side)
+        if found is not None:
+            return found
+    spectrum = Spectrum(np.sort(_eigenvalues(blocks))[::-1], n)
     value = float(renyi_entropy(spectrum, entropy.alpha, entropy.rank))
     pair = enclosure(spectrum) if entropy.alpha < 1 else None
     if pair is None:
@@ -109,6 +129,23 @@ def entropy_of(
     # Below order 1 null eigenvalues at rounding level weigh: the interval must say so.
     low, high = (float(renyi_entropy(end, entropy.alpha, entropy.rank)) for end in pair)
     return Estimate(min(low, value), value, max(high, value))
+
+
+def _eigenvalues(blocks: list[Block]) -> np.ndarray:
+    """Return the eigenvalues of all blocks.
+
+    Blocks of about the same size are decomposed in one call, with zeros around the smaller ones:
+    NumPy lets other threads go on during a call only if it has enough to do.
+    """
+    sizes = [len(block.weights) for block in blocks]
+    most = max(sizes)
+    if len(blocks) == 1 or most > 500 or len(blocks) * most**3 > 1.5 * sum(m**3 for m in sizes):
+        return np.concatenate([np.linalg.eigvalsh(block.dense()) for block in blocks])
+    stack = np.zeros((len(blocks), most, most))
+    for matrix, block, m in zip(stack, blocks, sizes, strict=True):
+        matrix[:m, :m] = block.dense()
+    values = np.linalg.eigvalsh(stack)  # ascending: zeros come first
+    return np.concatenate([row[most - m :] for row, m in zip(values, sizes, strict=True)])
 
 
 def _rounded(found: float) -> Estimate:
