@@ -29,7 +29,7 @@ def table(X, y, weights=None):
 
 def looked(A, alpha, rank, tol, side):
     singles, blocks = A.reduced
-    return look(np.asarray(singles), blocks, A.n, Renyi(alpha, rank), tol, side)
+    return look(np.asarray(singles), blocks, A.n, Renyi(alpha, rank), tol, side=side)
 
 
 @pytest.mark.parametrize("columns", [1, 3, 8])

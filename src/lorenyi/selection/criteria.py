@@ -50,9 +50,9 @@ class Terms:
         Features chosen before, in order.
     tol : float or array of c
         Width in bits to which an entropy must be known.
-    above : bool
-        Whether only upper ends of scores are wanted, where a term can tell which ends of
-        entropies these need (`set_relevance` can).
+    above : float, optional
+        Only upper ends of scores are wanted, and those above this one, where a term can tell
+        which ends of entropies these need (`set_relevance` can).
     """
 
     def __init__(
@@ -61,7 +61,7 @@ class Terms:
         candidates: np.ndarray,
         chosen: Features,
         tol: Any,
-        above: bool = False,
+        above: float | None = None,
     ) -> None:
         self.information = information
         self.candidates = candidates
@@ -69,9 +69,11 @@ class Terms:
         self.tol = tol
         self.above = above
 
-    def joint(self, given: Features, target: bool, side: Side = "both") -> Any:
+    def joint(
+        self, given: Features, target: bool, side: Side = "both", enough: Any = np.nan
+    ) -> Any:
         """Return S(x, given), or S(x, given, y) with the target."""
-        return self.information.joint(self.candidates, given, target, self.tol, side)
+        return self.information.joint(self.candidates, given, target, self.tol, side, enough)
 
     def alone(self, given: Features, target: bool) -> Any:
         """Return S(given), or S(given, y) with the target."""
@@ -127,9 +129,15 @@ class Terms:
     @cached_property
     def set_relevance(self) -> Any:
         """I(x, s_1, ..., s_k; y): what all of them together tell about y, an array of c."""
-        plus = self.joint(self.chosen, False, "high" if self.above else "both")
-        minus = self.joint(self.chosen, True, "low" if self.above else "both")
-        return plus - minus + self.alone((), True)
+        labels = self.alone((), True)
+        if self.above is None or not isinstance(labels, Intervals):
+            return self.joint(self.chosen, False) - self.joint(self.chosen, True) + labels
+        # First what comes at once of one, then the other as far as needed, then the one again.
+        need = self.above - float(labels.high)
+        minus = self.joint(self.chosen, True, "low", -np.inf)
+        plus = self.joint(self.chosen, False, "high", need + minus.low)
+        minus = self.joint(self.chosen, True, "low", plus.high - need)
+        return plus - minus + labels
 
     @property
     def _none(self) -> np.ndarray:

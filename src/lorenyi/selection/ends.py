@@ -24,7 +24,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -41,6 +41,32 @@ BLOCK = 32  # columns of a Krylov block
 SMALL = 200  # rows up to which all eigenvalues cost next to nothing
 SLOW = 0.015  # bits: the tolerance below which a lower end is slow to settle
 FINEST = 2e-4  # bits: the width below which float32 is not enough
+
+
+class Wanted(NamedTuple):
+    """How well an entropy is to be known.
+
+    Parameters
+    ----------
+    tol : float
+        Width in bits that is narrow enough; for one end, the movement.
+    enough : float
+        A lower end that is as high, or an upper end that is as low, need not be better.
+    side : {"low", "high", "both"}
+        The ends that are wanted.
+    """
+
+    tol: float
+    enough: float = math.nan
+    side: Side = "both"
+
+    def met(self, found: Estimate) -> bool:
+        """Tell whether an interval is good enough (an end that has settled may be, too)."""
+        if found.width <= max(self.tol, 1e-13):
+            return True
+        if self.side == "low":
+            return found.low >= self.enough
+        return self.side == "high" and found.high <= self.enough
 
 
 class Part:
@@ -159,7 +185,8 @@ def look(
     n: float,
     entropy: Renyi,
     tol: float,
-    side: Side,
+    enough: float = math.nan,
+    side: Side = "both",
     seed: int = 0,
 ) -> Estimate | None:
     """Return an interval of an entropy, or None where others are better at it.
@@ -175,10 +202,13 @@ def look(
         Width in bits that is narrow enough.
     side : {"low", "high", "both"}
         Which ends are wanted; at other orders than 2 only the upper one is to be had.
+    enough : float
+        A lower end that is as high, or an upper end that is as low, need not be better.
     """
     rank = entropy.rank
     rows, total = max(map(len, blocks), default=0), sum(map(len, blocks))
-    possible = side == "high" or (entropy.alpha == 2 and (side == "both" or tol >= SLOW))
+    slow = side == "low" and tol < SLOW and enough > -math.inf
+    possible = side == "high" or (entropy.alpha == 2 and not slow)
     if rank is None or total < 4 * rank or not possible or tol < FINEST:
         return None
     if rows <= SMALL or not fits(12 * rows**2):
@@ -187,11 +217,12 @@ def look(
     most = min(most, total // (4 if side == "both" else 2))
     # A block must be multiplied once at least; a lower end needs values beyond the rank.
     least = 2 * rank if side == "low" else max(rank // 2, 2 * BLOCK)
+    wanted = Wanted(tol, enough, side)
     seen = Look(known, blocks, n, entropy, seed)
     size, before = 0, math.inf
     while True:
         low, high = seen.ends()
-        if high - low <= tol:
+        if wanted.met(Estimate(low, high, high)):
             break
         end = -low if side == "low" else high
         if side != "both" and size >= least and before - end <= 0.5 * tol:

@@ -22,14 +22,14 @@ from lorenyi.blocks import parallel
 from lorenyi.entropy import Renyi
 from lorenyi.estimate import Estimate
 from lorenyi.gram import Gram
-from lorenyi.selection.ends import Side, look
+from lorenyi.selection.ends import Side, Wanted, look
 from lorenyi.selection.intervals import Intervals
 from lorenyi.selection.levels import MEMORY, ROWS, SMOOTH, Levels, entropy_of, unit_kernel
 from lorenyi.selection.table import Table
 from lorenyi.spectra import Auto
 
 Features: TypeAlias = tuple[int, ...]
-FEW = 3  # features whose joint kernel is so smooth that a Cholesky factor is cheaper than a pass
+FEW = 2  # features whose joint kernel is so smooth that a Cholesky factor is cheaper than a pass
 
 
 class Information(ABC):
@@ -46,7 +46,13 @@ class Information(ABC):
 
     @abstractmethod
     def joint(
-        self, x: np.ndarray, given: Features, target: bool, tol: Any, side: Side = "both"
+        self,
+        x: np.ndarray,
+        given: Features,
+        target: bool,
+        tol: Any,
+        side: Side = "both",
+        enough: Any = math.nan,
     ) -> Any:
         """Return S(x, given) or S(x, given, target) for each candidate of an array.
 
@@ -62,6 +68,8 @@ class Information(ABC):
             Width in bits that is narrow enough (for each).
         side : {"low", "high", "both"}
             Ends of the intervals that are wanted.
+        enough : float or array
+            A lower end that is as high, or an upper end that is as low, need not be better.
 
         Returns
         -------
@@ -93,7 +101,13 @@ class Counts(Information):
         self._alone: dict[tuple[Features, bool], float] = {}
 
     def joint(
-        self, x: np.ndarray, given: Features, target: bool, tol: Any = 0.0, side: Side = "both"
+        self,
+        x: np.ndarray,
+        given: Features,
+        target: bool,
+        tol: Any = 0.0,
+        side: Side = "both",
+        enough: Any = math.nan,
     ) -> np.ndarray:
         """Return Shannon's joint entropy for each candidate."""
         missing = [i for i in x.tolist() if (given, i) not in self._known]
@@ -181,28 +195,35 @@ class Kernels(Information):
         self._most = min(ROWS if entropy.alpha == 2 else SMOOTH, most)
 
     def joint(
-        self, x: np.ndarray, given: Features, target: bool, tol: Any, side: Side = "both"
+        self,
+        x: np.ndarray,
+        given: Features,
+        target: bool,
+        tol: Any,
+        side: Side = "both",
+        enough: Any = math.nan,
     ) -> Intervals:
         """Return an interval of the joint entropy for each candidate."""
         for i in x.tolist():
             self._gram(i)
-        wanted = dict(zip(x.tolist(), np.broadcast_to(tol, x.shape).tolist(), strict=True))
-        missing = [i for i, w in wanted.items() if not self._narrow((*given, i), target, w, side)]
+        tols, bounds = (np.broadcast_to(a, x.shape).tolist() for a in (tol, enough))
+        wanted = {i: Wanted(t, e, side) for i, t, e in zip(x.tolist(), tols, bounds, strict=True)}
+        missing = [i for i, w in wanted.items() if not self._narrow((*given, i), target, w)]
 
         levels = self._levels(given) if missing and self._direct(target) else None
         base = self._code(given, target) if missing else np.zeros(0)
 
         def measure(i: int) -> Estimate:
-            found = None if levels is None else self._few(levels, i, target, wanted[i], side)
+            found = None if levels is None else self._few(levels, i, target, wanted[i])
             if found is not None:
                 return found
             last = self.table.features[i].values
-            return self._measure((*given, i), target, wanted[i], side, base, last)
+            return self._measure((*given, i), target, wanted[i], base, last)
 
         with _arrays.one_thread():
             found = parallel(measure, missing, self.workers)
         for i, estimate in zip(missing, found, strict=True):
-            self._keep((*given, i), target, estimate, wanted[i], side)
+            self._keep((*given, i), target, estimate, wanted[i])
         known = [self._known[frozenset((*given, i)), target] for i in x.tolist()]
         return Intervals([e.low for e in known], [e.high for e in known])
 
@@ -212,10 +233,11 @@ class Kernels(Information):
             return Estimate(0.0, 0.0, 0.0)
         for i in given:
             self._gram(i)
-        if not self._narrow(given, target, tol):
+        wanted = Wanted(tol)
+        if not self._narrow(given, target, wanted):
             code = self._code(given, target)
-            found = self._measure(given, target, tol, "both", code, code)
-            self._keep(given, target, found, tol)
+            found = self._measure(given, target, wanted, code, code)
+            self._keep(given, target, found, wanted)
         return self._known[frozenset(given), target]
 
     def _gram(self, i: int) -> Gram:
@@ -250,7 +272,7 @@ class Kernels(Information):
             self._kept[given] = Levels(kernel, code) if few else None
         return self._kept[given]
 
-    def _few(self, levels: Levels, i: int, target: bool, tol: float, side: Side) -> Estimate | None:
+    def _few(self, levels: Levels, i: int, target: bool, wanted: Wanted) -> Estimate | None:
         """Measure the joint with a candidate of few values by indexing."""
         values = self.table.features[i].values
         if int(values.max()) >= self._most:
@@ -261,22 +283,22 @@ class Kernels(Information):
         found = levels.joint(self._kernels[i], values, labels, self.table.weights)
         if found is None:
             return None
-        return entropy_of(found, self.entropy, self.table.total, tol, side)
+        return entropy_of(found, self.entropy, self.table.total, *wanted)
 
-    def _narrow(self, features: Features, target: bool, tol: float, side: Side = "both") -> bool:
+    def _narrow(self, features: Features, target: bool, wanted: Wanted) -> bool:
         key = frozenset(features), target
         known = self._known.get(key)
         if known is None:
             return False
-        return min(known.width, self._settled.get((*key, side), math.inf)) <= max(tol, 1e-13)
+        if wanted.met(known):
+            return True
+        return self._settled.get((*key, wanted.side), math.inf) <= wanted.tol
 
-    def _keep(
-        self, features: Features, target: bool, found: Estimate, tol: float, side: Side = "both"
-    ) -> None:
+    def _keep(self, features: Features, target: bool, found: Estimate, wanted: Wanted) -> None:
         """Keep the intersection of what was known and what was found."""
         key = frozenset(features), target
-        if side != "both":
-            self._settled[*key, side] = tol
+        if wanted.side != "both" and not wanted.met(found):  # it went on until the end settled
+            self._settled[*key, wanted.side] = wanted.tol
         known = self._known.get(key)
         if known is not None:
             low, high = max(known.low, found.low), min(known.high, found.high)
@@ -289,8 +311,7 @@ class Kernels(Information):
         self,
         features: Features,
         target: bool,
-        tol: float,
-        side: Side,
+        wanted: Wanted,
         base: np.ndarray,
         last: np.ndarray,
     ) -> Estimate:
@@ -303,10 +324,10 @@ class Kernels(Information):
         if len(features) > FEW:
             singles, blocks = A.reduced
             known = _arrays.to_numpy(singles)
-            found = look(known, blocks, A.n, self.entropy, tol, side, solver.seed)
+            found = look(known, blocks, A.n, self.entropy, *wanted, solver.seed)
             if found is not None:
                 return found
-        return replace(self.entropy, solver=replace(solver, tol=tol)).certified(A)
+        return replace(self.entropy, solver=replace(solver, tol=wanted.tol)).certified(A)
 
 
 def _product(factors: Sequence[Gram], code: np.ndarray, ordered: bool = False) -> Gram:

@@ -112,13 +112,20 @@ class Levels:
 
 
 def entropy_of(
-    blocks: list[Block], entropy: Renyi, n: float, tol: float, side: Side = "both"
+    blocks: list[Block],
+    entropy: Renyi,
+    n: float,
+    tol: float,
+    enough: float = math.nan,
+    side: Side = "both",
 ) -> Estimate:
     """Return the entropy of a block-diagonal matrix, to a width or better."""
     if entropy.alpha == 2 and entropy.rank is None:
         return _rounded(-math.log2(sum(squared_norm(block.gram(n)) for block in blocks)))
     if entropy.rank is not None and sum(len(block.weights) for block in blocks) >= 4 * entropy.rank:
-        found = look(np.zeros(0), [block.gram(n) for block in blocks], n, entropy, tol, side)
+        found = look(
+            np.zeros(0), [block.gram(n) for block in blocks], n, entropy, tol, enough, side
+        )
         if found is not None:
             return found
     spectrum = Spectrum(np.sort(_eigenvalues(blocks))[::-1], n)

@@ -28,7 +28,7 @@ def score(
     x: np.ndarray,
     chosen: Features,
     tol: float | np.ndarray,
-    above: bool = False,
+    above: float | None = None,
 ) -> Intervals:
     """Return the criterion of each candidate, with entropies to a width (or one for each)."""
     return Intervals.of(criterion.score(Terms(information, x, chosen, tol, above)))
@@ -58,7 +58,7 @@ class Race:
 
     def __init__(self, criterion: Criterion, information: Information) -> None:
         self.criterion, self.information = criterion, information
-        self._before: dict[int, float] = {}
+        self._behind: dict[int, float] = {}  # bits
 
     def best(self, candidates: np.ndarray, chosen: Features) -> int:
         """Return the best candidate; of equal ones the first."""
@@ -69,9 +69,10 @@ class Race:
         ahead, coarse = self._start(candidates)
 
         def look(batch: np.ndarray, to: int, above: bool) -> None:
+            batch = np.sort(batch)
             tol = coarse[batch] if to == 1 else np.full(len(batch), tolerance(to))
-            x = candidates[batch]
-            found = score(self.criterion, self.information, x, chosen, tol, above)
+            x, best = candidates[batch], float(scores.low.max()) if above else None
+            found = score(self.criterion, self.information, x, chosen, tol, best)
             scores.low[batch], scores.high[batch] = found.low, found.high
             level[batch], whole[batch] = to, not above
 
@@ -84,25 +85,24 @@ class Race:
             left = np.flatnonzero(active & (scores.width > TIE) & (tolerance(level) > FINEST))
             if active.sum() == 1 or not len(left):
                 break
-            # Both ends matter for those that may lead; for others, whether the upper one does.
-            first = left[np.argsort(-scores.high[left], kind="stable")][:AHEAD]
-            to = int(level[left].min()) + 1
-            front = first[(level[first] < to) | ~whole[first]]
-            if len(front):
-                look(np.sort(front), max(to, int(level[front].max())), above=False)
+            best_first = left[np.argsort(-scores.high[left], kind="stable")]
+            if not whole[active].any():
+                look(best_first[:AHEAD], 2, above=False)
             else:
-                look(left[level[left] < to], to, above=True)
+                look(*_next(best_first, level, whole))
         known = np.where(whole, scores.value, scores.high)
-        self._before = dict(zip(candidates.tolist(), known.tolist(), strict=True))
+        for i, gap in zip(candidates.tolist(), (known.max() - known).tolist(), strict=True):
+            # An upper end that was low enough says little of how far behind a candidate is.
+            self._behind[i] = max(gap, self._behind.get(i, 0.0))
         return self._winner(candidates[active], scores[active])
 
     def _start(self, candidates: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return who starts, and the tolerance that is enough for each to begin with."""
-        hints = np.array([self._before.get(i, np.nan) for i in candidates.tolist()])
-        if np.isnan(hints).any() or len(hints) <= AHEAD:
-            return np.zeros(0, dtype=np.int64), np.full(len(hints), COARSE)
-        ahead = np.sort(np.argsort(-hints, kind="stable")[:AHEAD])
-        return ahead, np.clip(0.5 * (hints.max() - hints), FINE, COARSE)
+        gaps = np.array([self._behind.get(i, np.nan) for i in candidates.tolist()])
+        if np.isnan(gaps).any() or len(gaps) <= AHEAD:
+            return np.zeros(0, dtype=np.int64), np.full(len(gaps), COARSE)
+        ahead = np.argsort(gaps, kind="stable")[:AHEAD]
+        return ahead, np.clip(0.5 * gaps, FINE, COARSE)
 
     def _winner(self, active: np.ndarray, scores: Intervals) -> int:
         width = float(scores.width.max())
@@ -110,6 +110,23 @@ class Race:
             warn_overlap(f"features {', '.join(map(str, active))}", width)
             return int(active[np.argmax(scores.value)])
         return int(active[0])
+
+
+def _next(best_first: np.ndarray, level: np.ndarray, whole: np.ndarray) -> Any:
+    """Return whom to look at next, to which level, and whether for the upper end alone.
+
+    Both ends matter for those that may lead; of the others, whether the upper one lies below.
+    """
+    to = int(level[best_first].min()) + 1
+    behind = best_first[level[best_first] < to]
+    if to == 2:
+        return behind, to, True
+    front = best_first[:AHEAD]
+    front = front[(level[front] < to) | ~whole[front]]
+    if len(front):
+        return front, max(to, int(level[front].max())), False
+    one_sided = behind[~whole[behind]]
+    return (one_sided, to, True) if len(one_sided) else (behind[:AHEAD], to, False)
 
 
 @dataclass
