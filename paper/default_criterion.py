@@ -202,7 +202,7 @@ def main(words: Sequence[str] | None = None) -> None:
             found += judged(table, regression, seed)
             head = [field.name for field in fields(Row)]
             write_csv(out / f"{name}.csv", head, [astuple(row) for row in found])
-    (out / f"{name}.md").write_text(markdown(found), encoding="utf-8")
+            (out / f"{name}.md").write_text(markdown(found), encoding="utf-8")
     tell(markdown(found))
 
 
