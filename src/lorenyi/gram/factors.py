@@ -96,13 +96,6 @@ def cast_in_parallel(array: np.ndarray) -> np.ndarray:
     return single
 
 
-def symmetric_product(matrix: Array, V: Array) -> Array:
-    """Return matrix @ V; in NumPy as (V' matrix)', which reads a large matrix faster."""
-    if not _arrays.is_numpy(matrix):
-        return matrix @ V
-    return (np.ascontiguousarray(V.T) @ matrix).T
-
-
 def merged(factors: list[Factor], reference: Array) -> list[Factor]:
     """Put factors that join under one kernel side by side, and dense matrices in one library."""
     merged: list[Factor] = []

@@ -38,7 +38,6 @@ from lorenyi.gram.factors import (
     cast_in_parallel,
     is_wide,
     merged,
-    symmetric_product,
 )
 from lorenyi.gram.structure import reduced
 from lorenyi.kernels import (
@@ -219,7 +218,7 @@ class Gram:
         vector = V.ndim == 1
         scaled = self.scale[:, None] * (V[:, None] if vector else V)
         if self.is_ready:
-            product = symmetric_product(self.factors[0].array, scaled)
+            product = self.factors[0].array @ scaled
         else:
             product = _arrays.concat(self._over_rows(lambda rows: self._rows_times(rows, scaled)))
         product = self.scale[:, None] * product

@@ -91,9 +91,10 @@ class Race:
             else:
                 look(*_next(best_first, level, whole))
         known = np.where(whole, scores.value, scores.high)
-        for i, gap in zip(candidates.tolist(), (known.max() - known).tolist(), strict=True):
-            # An upper end that was low enough says little of how far behind a candidate is.
-            self._behind[i] = max(gap, self._behind.get(i, 0.0))
+        gaps = float(known.max()) - known
+        for i, gap, seen in zip(candidates.tolist(), gaps.tolist(), level.tolist(), strict=True):
+            # A coarse upper end that was low enough says little of how far behind one is.
+            self._behind[i] = max(gap, self._behind.get(i, 0.0)) if seen == 1 else gap
         return self._winner(candidates[active], scores[active])
 
     def _start(self, candidates: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
