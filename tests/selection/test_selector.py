@@ -15,6 +15,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 
+import lorenyi as lr
 from lorenyi import Renyi
 from lorenyi.selection import (
     CMIM,
@@ -57,6 +58,44 @@ def test_joint_criteria_find_an_exclusive_or_where_a_ranking_fails(criterion):
     assert sorted(found.indices_) == [2, 5]
     ranking = SelectKBest(lambda X, y: mutual_info_classif(X, y, discrete_features=True), k=2)
     assert 5 not in ranking.fit(X, y).get_support(indices=True)
+
+
+@pytest.mark.parametrize("criterion", JOINT)
+@pytest.mark.parametrize("seed", range(3))
+def test_pairs_find_a_pure_exclusive_or(criterion, seed):
+    """No column tells anything alone; there are noise columns and noisy copies."""
+    rng = np.random.default_rng(seed)
+    X = rng.integers(0, 2, size=(200, 8)).astype(float)
+    y = (X[:, 2] != X[:, 5]).astype(int)
+    X[:, 7] = np.where(rng.uniform(size=200) < 0.2, 1 - X[:, 2], X[:, 2])
+    found = InformationSelector(2, criterion=criterion, pairs=True).fit(X, y)
+    assert sorted(found.indices_) == [2, 5]
+    alone = [mutual_info_classif(X[:, [j]], y, discrete_features=True)[0] for j in found.indices_]
+    np.testing.assert_allclose(found.scores_[1], 1.0, atol=0.1)
+    assert max(alone) < 0.05
+
+
+def test_the_best_pair_is_that_of_all_pairs_in_full():
+    X = np.random.default_rng(1).normal(size=(120, 6))
+    y = (X[:, 1] * X[:, 4] > 0).astype(int)
+    entropy = Renyi(1.01, 30)
+    exact = {
+        (i, j): float(lr.mutual_information(standard(X[:, [i, j]]), lr.gram(y), entropy=entropy))
+        for i in range(6)
+        for j in range(i)
+    }
+    criterion = JointInformation(entropy=entropy)
+    found = InformationSelector(2, criterion=criterion, pairs=True).fit(X, y)
+    assert sorted(found.indices_) == sorted(max(exact, key=exact.get))
+
+
+def standard(X):
+    return lr.gram((X - X.mean(axis=0)) / X.std(axis=0), lr.Gaussian(1.0))
+
+
+def test_pairs_are_for_criteria_of_the_set():
+    with pytest.raises(ValueError, match="pairs=True needs a criterion of the whole set"):
+        InformationSelector(2, criterion=JMI(), pairs=True).fit(IRIS, SPECIES)
 
 
 @pytest.mark.parametrize("criterion", EVERY)

@@ -20,6 +20,7 @@ AHEAD = 2  # candidates in front
 REPORTED = 1e-3  # bits: the width to which the score of a chosen feature is told
 
 Progress = Callable[[str], None]
+Scores = Callable[[np.ndarray, np.ndarray, float | None], Intervals]
 
 
 def score(
@@ -62,6 +63,30 @@ class Race:
 
     def best(self, candidates: np.ndarray, chosen: Features) -> int:
         """Return the best candidate; of equal ones the first."""
+
+        def scores(x: np.ndarray, tol: np.ndarray, above: float | None) -> Intervals:
+            return score(self.criterion, self.information, x, chosen, tol, above)
+
+        return self._run(candidates, scores)
+
+    def best_pair(self, candidates: np.ndarray) -> tuple[int, int]:
+        """Return the two candidates with the best score together; of equal pairs the first."""
+        one, other = (candidates[i] for i in np.triu_indices(len(candidates), 1))
+
+        def scores(x: np.ndarray, tol: np.ndarray, above: float | None) -> Intervals:
+            found = Intervals(np.zeros(len(x)), np.zeros(len(x)))
+            for i in np.unique(one[x]):
+                at = one[x] == i
+                part = score(
+                    self.criterion, self.information, other[x[at]], (int(i),), tol[at], above
+                )
+                found.low[at], found.high[at] = part.low, part.high
+            return found
+
+        pair = Race(self.criterion, self.information)._run(np.arange(len(one)), scores)
+        return int(one[pair]), int(other[pair])
+
+    def _run(self, candidates: np.ndarray, score_of: Scores) -> int:
         count = len(candidates)
         scores = Intervals(np.full(count, -np.inf), np.full(count, np.inf))
         level = np.zeros(count, dtype=np.int64)  # how often each was looked at
@@ -71,8 +96,8 @@ class Race:
         def look(batch: np.ndarray, to: int, above: bool) -> None:
             batch = np.sort(batch)
             tol = coarse[batch] if to == 1 else np.full(len(batch), tolerance(to))
-            x, best = candidates[batch], float(scores.low.max()) if above else None
-            found = score(self.criterion, self.information, x, chosen, tol, best)
+            best = float(scores.low.max()) if above else None
+            found = score_of(candidates[batch], tol, best)
             scores.low[batch], scores.high[batch] = found.low, found.high
             level[batch], whole[batch] = to, not above
 
@@ -221,6 +246,7 @@ def forward(
     same: Sequence[int] | None = None,
     stop: Stop | None = None,
     floating: bool = False,
+    pairs: bool = False,
     workers: int | None = None,
     progress: Progress | None = None,
 ) -> Path:
@@ -246,6 +272,8 @@ def forward(
     floating : bool
         After each step, take out again a feature without which the rest score better than any
         set of that size before.
+    pairs : bool
+        Begin with the best two features instead of the best one.
     workers : int, optional
         Threads at most.
     progress : callable, optional
@@ -256,6 +284,10 @@ def forward(
     same = range(len(table.features)) if same is None else same
     path = Path()
     record: dict[int, float] = {}
+    if pairs and not first and count > 1:
+        free, _ = _candidates(len(table.features), (), same, last)
+        pair = race.best_pair(free) if len(free) > 1 else ()
+        first = sorted(pair, key=lambda i: -float(_reported(criterion, information, i, ()).value))
     while len(path.features) < count:
         chosen = tuple(path.features)
         required = [i for i in first if i not in chosen]
