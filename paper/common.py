@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import csv
+import io
 import json
 import os
 import sys
@@ -87,10 +88,14 @@ def picture(file: Path, size: tuple[float, float], draw: Callable[[Any], None]) 
     """Draw on a new figure and write it as a small PNG; say so where matplotlib is missing."""
     try:
         from matplotlib.figure import Figure
+        from PIL import Image  # which matplotlib brings
     except ImportError:
         tell(f'no {file.name}: pictures need matplotlib, pip install "lorenyi[plots]"')
         return
     figure = Figure(figsize=size, layout="constrained")
     draw(figure)
-    figure.savefig(file, dpi=90)
+    plain = io.BytesIO()
+    figure.savefig(plain, dpi=90)
+    with Image.open(plain) as image:  # few colours: a third of the size
+        image.convert("RGB").quantize(128, dither=Image.Dither.NONE).save(file, optimize=True)
     tell(f"written: {file}")
