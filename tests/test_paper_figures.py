@@ -242,7 +242,7 @@ def test_a_second_run_reads_the_cache_and_more_trials_keep_the_first(folders, mo
     approximation.run(APPROXIMATION, out)
     assert made == []
     assert {file.name: file.read_bytes() for file in out.glob("*.csv")} == before
-    same = replace(APPROXIMATION, trials=0)
+    same = replace(APPROXIMATION, trials=0, repeats=0)
     common.trials(out, 5, same, lambda t: count(APPROXIMATION, t))
     assert made == [4]
 
