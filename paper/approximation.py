@@ -298,7 +298,7 @@ def draw_sweep(figure: Any, rows: list[list[Any]], x: int, xlabel: str, title: s
         draw_curve(ax, method, curve(rows, method, x))
     ax.set(xlabel=xlabel, ylabel="relative error")
     ax.set_title(title, fontsize=10)
-    ax.legend(fontsize=8)
+    figure.legend(*ax.get_legend_handles_labels(), loc="outside right center", fontsize=8)
 
 
 def read_rows(file: Path) -> list[list[Any]]:

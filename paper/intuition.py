@@ -133,7 +133,7 @@ def draw_sweeps(figure: Any, settings: Settings, rows: dict[str, Rows]) -> None:
     draw_lines(right, rows["decay"], 1, 2)
     right.set(xscale="log", xlabel="decay r", ylabel="entropy (bits)")
     right.set_title(f"α = {settings.alpha:g}", fontsize=10)
-    right.legend(fontsize=8)
+    right.legend(fontsize=8, loc="upper right")
 
 
 def run(settings: Settings, out: Path) -> None:

@@ -141,7 +141,7 @@ def draw(figure: Any, settings: Settings, eigenvalues: Rows, entropies: Rows) ->
         lower.set_xlabel("order α")
     axes[0, 0].set_ylabel(r"$\mu_i - \lambda_i$, one trial")
     axes[1, 0].set_ylabel("n x deviation of S (bits)")
-    axes[1, 0].legend(fontsize=8)
+    axes[1, 0].legend(fontsize=8, loc="upper left")
 
 
 def main(words: Sequence[str] | None = None) -> None:

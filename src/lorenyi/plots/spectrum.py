@@ -129,7 +129,7 @@ class SpectrumDisplay(Display):
             if level > 0:
                 label = "the rest, spread evenly"
                 (self.tail_,) = ax.plot([k + 1, n], [level, level], "C1", lw=2, label=label)
-            ax.legend()
+            ax.legend(loc="upper right")
         ax.set(yscale="log", xlabel="i, in descending order", ylabel="eigenvalue")
 
 
