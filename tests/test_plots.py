@@ -171,7 +171,7 @@ def test_the_rank_keeps_some_values_and_spreads_the_rest(ax):
     assert display.rest_.get_ydata().tolist() == [0.15, 0.1, 0.05]
     assert display.tail_.get_xdata().tolist() == [3, 6]
     assert display.tail_.get_ydata() == pytest.approx([0.3 / 4, 0.3 / 4])
-    assert display.kept_.get_label() == "k = 2 kept: 0.7 of the trace"
+    assert display.kept_.get_label() == "k = 2 kept: 70 % of the trace"
     assert ax.get_yscale() == "log"
 
 
@@ -189,6 +189,10 @@ def test_the_spectrum_of_a_gram_is_that_of_its_matrix(ax):
     assert display.tail_.get_ydata()[0] == pytest.approx((1 - found[:4].sum()) / 56)
     few = SpectrumDisplay.from_gram(A, rank=4, solver=lr.Lanczos(steps=20)).plot(ax)
     assert few.kept_.get_ydata() == pytest.approx(found[:4], abs=1e-10)
+    smooth = SpectrumDisplay.from_gram(lr.gram(X[:, 0], lr.Gaussian(9.0)), solver=lr.Exact())
+    drawn = smooth.plot(ax).kept_.get_ydata()
+    assert 5 < len(drawn) < 20  # what the decomposition cannot tell from zero is left out
+    assert drawn.min() > 60 * 2.0**-52 * drawn.max()
 
 
 def test_repeated_values_are_drawn_one_by_one(ax):

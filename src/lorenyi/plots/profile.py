@@ -187,4 +187,5 @@ class EntropyProfileDisplay(Display):
         if self.exact is not None and by_rank:
             self.exact_ += ax.plot(x, self.exact, "k--", lw=1, label="all eigenvalues")
         ax.set(xlabel="order α" if by_rank else "rank k", ylabel="entropy (bits)")
+        ax.set_xscale("linear" if by_rank else "log")
         ax.legend(loc="upper right")

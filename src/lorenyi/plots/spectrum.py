@@ -22,7 +22,8 @@ class SpectrumDisplay(Display):
 
     With a rank, the k values that count are filled, the others hollow, and a line shows the
     uniform tail that stands for them: :math:`\lambda_r = (1 - \sum_{i \le k} \lambda_i)/(n - k)`.
-    Zeros have no place on a logarithmic scale and are left out.
+    Zeros have no place on a logarithmic scale: what is not above rounding (n eps times the largest)
+    is left out.
 
     Parameters
     ----------
@@ -114,17 +115,17 @@ class SpectrumDisplay(Display):
         return cls.from_spectrum(solver(gram(A), rank), rank=rank)
 
     def _draw(self, ax: Axes) -> None:
-        i, n = np.arange(1, len(self.values) + 1), int(self.n)
+        n = int(self.n)
         style: dict[str, Any] = {"marker": "o", "ms": 3, "ls": "none", "color": "C0"}
         self.rest_ = self.tail_ = None
         if self.rank is None:
-            self.kept_ = _dots(ax, i, self.values, **style)
+            self.kept_ = self._dots(ax, slice(None), **style)
         else:
             k = self.rank
             share = float(self.values[:k].sum()) / self.trace
-            self.rest_ = _dots(ax, i[k:], self.values[k:], mfc="none", alpha=0.5, **style)
-            label = f"k = {k} kept: {share:.3g} of the trace"
-            self.kept_ = _dots(ax, i[:k], self.values[:k], label=label, **style)
+            self.rest_ = self._dots(ax, slice(k, None), mfc="none", alpha=0.5, **style)
+            label = f"k = {k} kept: {100 * share:.4g} % of the trace"
+            self.kept_ = self._dots(ax, slice(k), label=label, **style)
             level = max(self.trace * (1 - share), 0.0) / (n - k)
             if level > 0:
                 label = "the rest, spread evenly"
@@ -132,9 +133,10 @@ class SpectrumDisplay(Display):
             ax.legend(loc="upper right")
         ax.set(yscale="log", xlabel="i, in descending order", ylabel="eigenvalue")
 
-
-def _dots(ax: Axes, i: np.ndarray, values: np.ndarray, **style: Any) -> Any:
-    """Draw the values above rounding."""
-    positive = values > 0
-    (line,) = ax.plot(i[positive], values[positive], **style)
-    return line
+    def _dots(self, ax: Axes, part: slice, **style: Any) -> Any:
+        """Draw those of some values that are above rounding."""
+        noise = self.n * np.finfo(np.float64).eps * float(self.values[0])
+        i = np.arange(1, len(self.values) + 1)[part]
+        seen = self.values[part] > noise
+        (line,) = ax.plot(i[seen], self.values[part][seen], **style)
+        return line
