@@ -15,7 +15,15 @@ if TYPE_CHECKING:
 
 
 class Display(ABC):
-    """Numbers that can be drawn; a subclass says how in `_draw`."""
+    """Numbers that can be drawn; a subclass says how in `_draw`.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        Where it was drawn.
+    figure_ : matplotlib Figure
+        Its figure.
+    """
 
     ax_: Axes
     figure_: Figure | SubFigure

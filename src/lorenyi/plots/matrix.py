@@ -37,10 +37,6 @@ class InformationMatrixDisplay(Display):
 
     Attributes
     ----------
-    ax_ : matplotlib Axes
-        Where it was drawn.
-    figure_ : matplotlib Figure
-        Its figure.
     im_ : matplotlib AxesImage
         The map.
     colorbar_ : matplotlib Colorbar

@@ -42,10 +42,6 @@ class EntropyProfileDisplay(Display):
 
     Attributes
     ----------
-    ax_ : matplotlib Axes
-        Where it was drawn.
-    figure_ : matplotlib Figure
-        Its figure.
     lines_ : list of matplotlib Line2D
         S_alpha^k, a line for each rank (or order).
     bands_ : list of matplotlib PolyCollection

@@ -36,10 +36,6 @@ class SelectionPathDisplay(Display):
 
     Attributes
     ----------
-    ax_ : matplotlib Axes
-        Where it was drawn.
-    figure_ : matplotlib Figure
-        Its figure.
     errorbar_ : matplotlib ErrorbarContainer
         Scores and their intervals.
     stop_ : matplotlib Line2D or None
@@ -178,10 +174,6 @@ class RelevanceDisplay(Display):
 
     Attributes
     ----------
-    ax_ : matplotlib Axes
-        Where it was drawn.
-    figure_ : matplotlib Figure
-        Its figure.
     relevance_im_, redundancy_im_ : matplotlib AxesImage
         The two parts of the map.
 

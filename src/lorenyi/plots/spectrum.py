@@ -38,10 +38,6 @@ class SpectrumDisplay(Display):
 
     Attributes
     ----------
-    ax_ : matplotlib Axes
-        Where it was drawn.
-    figure_ : matplotlib Figure
-        Its figure.
     kept_, rest_ : matplotlib Line2D
         The values that count, and the others (None without a rank).
     tail_ : matplotlib Line2D or None
