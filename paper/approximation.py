@@ -285,6 +285,7 @@ def draw_sizes(figure: Any, rows: list[list[Any]], seconds: list[Any], settings:
         axes[-1].margins(y=0.12)
     axes[-1].set(yscale="log", ylabel="seconds of processor time")
     axes[-1].set_title("running time", fontsize=10)
+    axes[-1].set_visible(bool(seconds))
     for ax in axes:
         ax.set_xscale("log")
         ticks = [64, 100, 200, 400, 1000]
