@@ -15,6 +15,10 @@ ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 # Extras behind `make test`.
 TEST_EXTRAS := torch,plots,dev
 
+# Behind `make paper`; one of them with options: make paper FIGURES=feature_selection ARGS="--choose cv"
+FIGURES ?= intuition robustness approximation feature_selection information_bottleneck
+PAPER_ARGS := $(if $(QUICK),--quick) $(ARGS)
+
 .PHONY: help demo test lint bench paper format clean
 .DEFAULT_GOAL := help
 
@@ -36,8 +40,10 @@ lint: $(VENV)/test  ## style, types, and the direction of imports
 bench: $(VENV)/test  ## what is fast, against whom, as ratios in one run (20 minutes)
 	$(BIN)/python benchmarks/run.py $(TASKS)
 
-paper: $(VENV)/test  ## the paper's tables of feature selection (resumes where it was stopped)
-	$(ONE_THREAD) $(BIN)/python paper/feature_selection.py $(ARGS)
+paper: $(VENV)/test  ## the paper's figures and tables, resuming (QUICK=1: small, in minutes)
+	@set -e; for script in $(wildcard $(FIGURES:%=paper/%.py)); do \
+	  echo "$$script $(PAPER_ARGS)"; $(ONE_THREAD) $(BIN)/python $$script $(PAPER_ARGS); \
+	done
 
 format: $(VENV)/test  ## put the code into the form that lint asks for
 	$(BIN)/ruff check --fix .

@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-
-ROOT = Path(__file__).resolve().parents[1]
+from common import ROOT
 
 # kr-vs-kp: column 14 has n, b, w; the others f and t, l and g, or n and t.
 SYMBOLS = {"f": 0, "l": 0, "n": 0, "t": 1, "g": 1, "b": 1, "w": 2}

@@ -12,11 +12,9 @@ that was stopped goes on where it was.
 from __future__ import annotations
 
 import argparse
-import csv
 import hashlib
 import json
 import os
-import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
@@ -24,7 +22,9 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
-from eight_tables import ROOT, SOURCES, Table, folder, load
+from common import results as results_of
+from common import tell, write_csv, write_json
+from eight_tables import SOURCES, Table, folder, load
 from scipy.stats import norm, rankdata
 from sklearn.model_selection import StratifiedKFold, cross_val_score
 from sklearn.neighbors import KNeighborsClassifier
@@ -55,7 +55,8 @@ BINS = 5  # of equal frequency
 BETA = 0.7  # of MIFS
 GAMMA = 0.5  # of the support vector machine: a Gaussian kernel of width 1
 NEIGHBOURS = 3
-QUICK_ROWS = 300
+QUICK_TABLES = ("breast", "krvskp")
+QUICK_ROWS = 300  # of other tables
 
 SHANNON: dict[str, Criterion] = {
     "MIFS": MIFS(bins=BINS, beta=BETA),
@@ -435,25 +436,7 @@ def draw_times(figure: Any, results: Results, tables: list[str], methods: list[s
     ax.legend(ncols=2)
 
 
-# ----------------------------------------------------------------------------------------- files
-
-
-def write_csv(file: Path, head: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-    with file.open("w", newline="", encoding="utf-8") as stream:
-        writer = csv.writer(stream, lineterminator="\n")
-        writer.writerow(head)
-        writer.writerows(rows)
-
-
-def write_json(file: Path, content: Any) -> None:
-    """Write a file whole or not at all."""
-    part = file.with_suffix(".part")
-    part.write_text(json.dumps(content, indent=1), encoding="utf-8")
-    os.replace(part, file)
-
-
-def tell(line: str) -> None:
-    print(line, file=sys.stderr, flush=True)
+# ---------------------------------------------------------------------------------- command line
 
 
 def fewer_rows(table: Table, rows: int) -> Table:
@@ -469,33 +452,37 @@ def arguments(words: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--tables", nargs="+", default=list(SOURCES), metavar="TABLE")
+    parser.add_argument("--tables", nargs="+", metavar="TABLE", help="default: all eight")
     parser.add_argument("--methods", nargs="+", default=list(METHODS), choices=METHODS)
     parser.add_argument(
         "--choose", choices=("published", "cv"), default="published", help="orders and ranks"
     )
     parser.add_argument(
-        "--quick", action="store_true", help=f"{QUICK_ROWS} rows, three folds: to see that it runs"
+        "--quick",
+        action="store_true",
+        help=f"three folds; {' and '.join(QUICK_TABLES)}, or {QUICK_ROWS} rows of other tables",
     )
     parser.add_argument(
         "--data", metavar="FOLDER", help="of .npz files (default: $LORENYI_DATA, then OpenML)"
     )
     parser.add_argument("--out", type=Path, help="default: paper/results/feature_selection")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="threads, processes")
-    return parser.parse_args(words)
+    given = parser.parse_args(words)
+    given.tables = given.tables or list(QUICK_TABLES if given.quick else SOURCES)
+    return given
 
 
 def main(words: Sequence[str] | None = None) -> None:
     given = arguments(words)
     usual = "feature_selection" + ("-cv" if given.choose == "cv" else "")
-    usual += "-quick" if given.quick else ""
-    out = given.out or ROOT / "paper" / "results" / usual
+    out = given.out or results_of(usual, given.quick)
     (out / "cache").mkdir(parents=True, exist_ok=True)
     data = folder(given.data)
     results: Results = {}
     for place, name in enumerate(given.tables, start=1):
         table = load(name, data)
-        table = fewer_rows(table, QUICK_ROWS) if given.quick else table
+        if given.quick and name not in QUICK_TABLES:
+            table = fewer_rows(table, QUICK_ROWS)
         tell(f"[{place} of {len(given.tables)}] {name}: {table.X.shape[0]} x {table.X.shape[1]}")
         run = Runner(table, out / "cache", 3 if given.quick else FOLDS, given.jobs)
         for method in given.methods:

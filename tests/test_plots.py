@@ -14,8 +14,15 @@ from matplotlib.figure import Figure  # noqa: E402
 from sklearn.exceptions import NotFittedError  # noqa: E402
 from sklearn.feature_selection import SelectKBest  # noqa: E402
 
+import lorenyi as lr  # noqa: E402
 from lorenyi import Renyi  # noqa: E402
-from lorenyi.plots import RelevanceDisplay, SelectionPathDisplay  # noqa: E402
+from lorenyi.plots import (  # noqa: E402
+    EntropyProfileDisplay,
+    InformationMatrixDisplay,
+    RelevanceDisplay,
+    SelectionPathDisplay,
+    SpectrumDisplay,
+)
 from lorenyi.selection import JMI, MRMR, InformationSelector  # noqa: E402
 
 RNG = np.random.default_rng(5)
@@ -150,7 +157,177 @@ def test_candidates_can_be_few(ax):
     assert one.redundancy.shape == (1, 1)
 
 
-# ------------------------------------------------------------------------------------- both
+# ----------------------------------------------------------------------------------- spectra
+
+VALUES = np.array([0.4, 0.3, 0.15, 0.1, 0.05, 0.0])
+A = lr.gram(X[:, 0], lr.Gaussian(0.5))
+
+
+def test_the_rank_keeps_some_values_and_spreads_the_rest(ax):
+    display = SpectrumDisplay.from_spectrum(lr.Spectrum(VALUES), rank=2).plot(ax)
+    assert display.kept_.get_xdata().tolist() == [1, 2]
+    assert display.kept_.get_ydata().tolist() == [0.4, 0.3]
+    assert display.rest_.get_xdata().tolist() == [3, 4, 5]  # zero has no logarithm
+    assert display.rest_.get_ydata().tolist() == [0.15, 0.1, 0.05]
+    assert display.tail_.get_xdata().tolist() == [3, 6]
+    assert display.tail_.get_ydata() == pytest.approx([0.3 / 4, 0.3 / 4])
+    assert display.kept_.get_label() == "k = 2 kept: 70 % of the trace"
+    assert ax.get_yscale() == "log"
+
+
+def test_without_a_rank_all_values_are_alike(ax):
+    display = SpectrumDisplay.from_spectrum(lr.Spectrum(VALUES)).plot(ax)
+    assert display.kept_.get_ydata().tolist() == VALUES[:5].tolist()
+    assert display.rest_ is None
+    assert display.tail_ is None
+
+
+def test_the_spectrum_of_a_gram_is_that_of_its_matrix(ax):
+    found = np.linalg.eigvalsh(A.dense())[::-1]
+    display = SpectrumDisplay.from_gram(A, rank=4, solver=lr.Exact()).plot(ax)
+    assert display.values[:20] == pytest.approx(found[:20], abs=1e-14)
+    assert display.tail_.get_ydata()[0] == pytest.approx((1 - found[:4].sum()) / 56)
+    few = SpectrumDisplay.from_gram(A, rank=4, solver=lr.Lanczos(steps=20)).plot(ax)
+    assert few.kept_.get_ydata() == pytest.approx(found[:4], abs=1e-10)
+    smooth = SpectrumDisplay.from_gram(lr.gram(X[:, 0], lr.Gaussian(9.0)), solver=lr.Exact())
+    drawn = smooth.plot(ax).kept_.get_ydata()
+    assert 5 < len(drawn) < 20  # what the decomposition cannot tell from zero is left out
+    assert drawn.min() > 60 * 2.0**-52 * drawn.max()
+
+
+def test_repeated_values_are_drawn_one_by_one(ax):
+    counted = lr.Spectrum(np.array([0.5, 0.25]), counts=np.array([1.0, 2.0]))
+    display = SpectrumDisplay.from_spectrum(counted).plot(ax)
+    assert display.kept_.get_ydata().tolist() == [0.5, 0.25, 0.25]
+
+
+def test_a_rank_beyond_the_values_of_few_distinct_rows_keeps_zeros(ax):
+    display = SpectrumDisplay.from_gram(list("aabbb"), rank=3).plot(ax)
+    assert display.values.tolist() == pytest.approx([0.6, 0.4, 0.0])
+    assert display.tail_ is None
+
+
+# ----------------------------------------------------------------------------------- profiles
+
+
+def bracket(values, n, k, alpha):
+    """The two ends from k eigenvalues, written out: copies of the k-th, or spread evenly."""
+    kept, rest = list(values[:k]), 1 - sum(values[:k])
+    copies = int(rest / kept[-1])
+    full = kept + [kept[-1]] * copies + [rest - copies * kept[-1]]
+    even = kept + [rest / (n - k)] * (n - k)
+    return [np.log2(np.sum(np.array(p) ** alpha)) / (1 - alpha) for p in (full, even)]
+
+
+def test_the_profile_brackets_the_entropy(ax):
+    values = np.linalg.eigvalsh(A.dense())[::-1]
+    display = EntropyProfileDisplay.from_gram(A, alphas=[0.5, 2, 3], ranks=[2, 5]).plot(ax)
+    for i, k in enumerate([2, 5]):
+        for j, alpha in enumerate([0.5, 2, 3]):
+            low, high = bracket(values, 60, k, alpha)
+            assert display.low[i, j] == pytest.approx(low)
+            assert display.high[i, j] == pytest.approx(high)
+            assert low < display.exact[j] < high
+    exact = [float(lr.Renyi(alpha)(A)) for alpha in (0.5, 2, 3)]
+    assert display.exact == pytest.approx(exact, abs=1e-6)
+
+
+def test_lines_are_the_low_rank_entropy_and_bands_the_bracket(ax):
+    display = EntropyProfileDisplay.from_gram(A, ranks=[2, 5]).plot(ax)
+    for i, k in enumerate([2, 5]):
+        low_rank = [float(lr.renyi_entropy(lr.Exact()(A), a, k)) for a in display.alphas]
+        assert display.lines_[i].get_ydata() == pytest.approx(low_rank)
+        corners = display.bands_[i].get_paths()[0].vertices
+        assert corners[:, 1].min() == pytest.approx(display.low[i].min())
+        assert corners[:, 1].max() == pytest.approx(display.high[i].max())
+    assert display.exact_[0].get_ydata().tolist() == display.exact.tolist()
+    assert [line.get_label() for line in display.lines_] == ["k = 2", "k = 5"]
+
+
+def test_the_profile_can_go_over_the_rank(ax):
+    display = EntropyProfileDisplay.from_gram(A, alphas=[1, 2], ranks=[2, 5, 9], over="rank")
+    display.plot(ax)
+    assert display.lines_[1].get_xdata().tolist() == [2, 5, 9]
+    assert display.lines_[1].get_ydata().tolist() == display.high[:, 1].tolist()
+    assert display.exact_[1].get_ydata()[0] == display.exact[1]
+    assert ax.get_xlabel() == "rank k"
+
+
+def test_leading_eigenvalues_alone_give_a_profile_without_the_exact_line(ax):
+    display = EntropyProfileDisplay.from_gram(A, ranks=[2, 5], solver=lr.Lanczos(20)).plot(ax)
+    assert display.exact is None
+    assert display.exact_ == []
+    every = EntropyProfileDisplay.from_gram(A, ranks=[2, 5])
+    assert display.high == pytest.approx(every.high, abs=1e-6)
+
+
+def test_without_ranks_some_are_chosen():
+    display = EntropyProfileDisplay.from_spectrum(lr.Spectrum(np.full(100, 0.01)))
+    assert display.ranks.tolist() == [3, 6, 12, 24, 49]
+
+
+# ------------------------------------------------------------------------- pairs of columns
+
+
+def test_the_matrix_holds_each_pairs_information():
+    display = InformationMatrixDisplay.from_data(FRAME, entropy=Renyi(2), n_jobs=1)
+    for i, a in enumerate("abcde"):
+        assert display.information[i, i] == pytest.approx(lr.entropy(X[:, i], entropy=Renyi(2)))
+        for j in range(i):
+            expected = lr.mutual_information(X[:, i], X[:, j], entropy=Renyi(2))
+            assert display.information[i, j] == pytest.approx(expected)
+            assert display.information[j, i] == display.information[i, j]
+        assert display.names[i] == a
+
+
+def test_columns_that_share_most_are_drawn_side_by_side(ax):
+    order = [0, 4, 1, 2, 3]
+    shares = InformationMatrixDisplay.from_data(FRAME[[FRAME.columns[i] for i in order]])
+    drawn = labels(shares.plot(ax).ax_.xaxis)
+    assert sorted(drawn) == list("abcde")
+    assert abs(drawn.index("a") - drawn.index("d")) == 1
+    plain = InformationMatrixDisplay(shares.names, shares.information, clustered=False)
+    assert plain.order.tolist() == [0, 1, 2, 3, 4]
+
+
+def test_what_is_drawn_is_normalised_and_has_no_diagonal(ax):
+    information = np.array([[4.0, 1.0, 0.5], [1.0, 1.0, 0.2], [0.5, 0.2, 0.0]])
+    display = InformationMatrixDisplay(list("abc"), information, clustered=False).plot(ax)
+    drawn = display.im_.get_array()
+    assert np.ma.getmaskarray(drawn).tolist() == np.eye(3, dtype=bool).tolist()
+    assert drawn[0, 1] == 0.5
+    assert drawn[0, 2] == 0.0  # a column without entropy shares nothing
+    bits = InformationMatrixDisplay(list("abc"), information, normalized=False, clustered=False)
+    assert bits.plot(ax).im_.get_array()[0, 1] == 1.0
+    assert bits.colorbar_.ax.get_ylabel() == "I(x; z), bits"
+
+
+def test_symbols_arrays_and_grams_can_be_columns():
+    pl = pytest.importorskip("polars")
+    frame = pl.DataFrame({"u": list("aabb"), "v": [0, 0, 1, 1], "w": [True, False, True, False]})
+    expected = [[1, 1, 0], [1, 1, 0], [0, 0, 1]]
+    told = []
+    found = InformationMatrixDisplay.from_data(frame, n_jobs=1, progress=told.append)
+    assert found.names == ["u", "v", "w"]
+    assert found.information == pytest.approx(np.array(expected), abs=1e-12)
+    assert told == pytest.approx(np.arange(1, 7) / 6)
+    array = InformationMatrixDisplay.from_data(np.array([[0, 1], [0, 1], [1, 0]]))
+    assert array.names == ["x0", "x1"]
+    grams = [lr.gram(frame[name]) for name in "uvw"]
+    again = InformationMatrixDisplay.from_data(grams, feature_names=list("uvw"))
+    assert again.information.tolist() == found.information.tolist()
+
+
+def test_negative_information_is_drawn_as_it_is(ax):
+    x = [0] * 9 + [1, 2, 3, 4, 5, 6, 7, 8, 9]
+    columns = [x, x[::-1], x]
+    display = InformationMatrixDisplay.from_data(columns, entropy=Renyi(2), normalized=False)
+    drawn = display.plot(ax).im_
+    assert float(drawn.get_array().min()) == pytest.approx(-0.474, abs=1e-3)
+    assert drawn.get_clim()[0] == pytest.approx(-0.474, abs=1e-3)
+
+
+# -------------------------------------------------------------------------------------- all
 
 
 @pytest.mark.parametrize(
@@ -158,6 +335,9 @@ def test_candidates_can_be_few(ax):
     [
         SelectionPathDisplay(["a", "b"], [1.0, 2.0], stop=1),
         RelevanceDisplay(["a", "b"], [1.0, 2.0], np.ones((2, 2))),
+        SpectrumDisplay([0.5, 0.3, 0.2], rank=1),
+        EntropyProfileDisplay([1, 2], [3], [[1.0, 0.5]], [[2.0, 1.0]]),
+        InformationMatrixDisplay(["a", "b"], np.ones((2, 2))),
     ],
 )
 def test_without_axes_a_figure_is_made(display):
@@ -181,6 +361,21 @@ def test_what_is_no_fitted_selector_is_refused(display):
         (lambda: SelectionPathDisplay(["a"], [1.0, 2.0]), "scores has shape"),
         (lambda: SelectionPathDisplay(["a"], [1.0], bounds=[1.0, 2.0]), "bounds has shape"),
         (lambda: RelevanceDisplay(["a"], [1.0], [[1.0, 2.0]]), "redundancy"),
+        (lambda: SpectrumDisplay([0.2, 0.8]), "descending"),
+        (lambda: SpectrumDisplay([0.8, 0.2], rank=2), "rank=2"),
+        (lambda: SpectrumDisplay([0.5], 9, rank=3), "rank=3 needs as many values"),
+        (lambda: EntropyProfileDisplay([1], [1, 2], [[1.0]], [[1.0]]), "low has shape"),
+        (lambda: EntropyProfileDisplay([1], [1], [[1]], [[1]], exact=[1, 2]), "exact has shape"),
+        (lambda: EntropyProfileDisplay([1], [1], [[1]], [[1]], over="k"), "over='k'"),
+        (lambda: InformationMatrixDisplay(["a"], np.ones((2, 2))), "information has shape"),
+        (lambda: InformationMatrixDisplay.from_data(X, feature_names=["a"]), "feature_names"),
+        (lambda: InformationMatrixDisplay.from_data(X[:, 0]), "two dimensions"),
+        (lambda: EntropyProfileDisplay.from_gram(A, ranks=[60]), "rank=60"),
+        (lambda: EntropyProfileDisplay.from_gram(list("aaab"), ranks=[3]), "ranks has 3"),
+        (
+            lambda: EntropyProfileDisplay.from_gram(A, ranks=[2], solver=lr.InputSparsity(9)),
+            "no bracket",
+        ),
     ],
 )
 def test_shapes_that_do_not_fit_are_refused(make, message):

@@ -128,8 +128,9 @@ class HadamardProjection(Projection):
     def matrix(self, n: int) -> np.ndarray:
         """Return P."""
         order, sign, chosen, size = self._parts(n)
-        H = scipy.linalg.hadamard(order, dtype=np.float64)
-        return np.asarray(sign[:, None] * H[:n][:, chosen] / math.sqrt(size))
+        columns = np.zeros((size, order))
+        columns[np.arange(size), chosen] = 1.0
+        return np.asarray(sign[:, None] * walsh_hadamard(columns, order)[:, :n].T / math.sqrt(size))
 
     def project(self, A: Gram) -> Array:
         """Return A P, transforming a block of rows at a time."""

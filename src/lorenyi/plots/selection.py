@@ -1,8 +1,4 @@
-"""Pictures of a selection, after scikit-learn's displays: `from_estimator(...)`, then `plot()`.
-
-Needs matplotlib, which ``pip install "lorenyi[plots]"`` brings; it is imported when something is
-drawn.
-"""
+"""Pictures of a selection: its path, and a map of relevance and redundancy."""
 
 from __future__ import annotations
 
@@ -13,18 +9,16 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
+from lorenyi.plots.display import Display, slanted
 from lorenyi.selection import Criterion, InformationSelector, JointInformation, Terms, reading
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure, SubFigure
-
-__all__ = ["RelevanceDisplay", "SelectionPathDisplay"]
 
 TOLERANCE = 1e-2  # bits: finer than a colour tells
 
 
-class SelectionPathDisplay:
+class SelectionPathDisplay(Display):
     """The score after each chosen feature, and where the search stopped.
 
     Parameters
@@ -42,10 +36,6 @@ class SelectionPathDisplay:
 
     Attributes
     ----------
-    ax_ : matplotlib Axes
-        Where it was drawn.
-    figure_ : matplotlib Figure
-        Its figure.
     errorbar_ : matplotlib ErrorbarContainer
         Scores and their intervals.
     stop_ : matplotlib Line2D or None
@@ -147,38 +137,25 @@ class SelectionPathDisplay:
             ylabel=f"{type(_criterion(selector)).__name__} (bits)",
         )
 
-    def plot(self, ax: Axes | None = None) -> SelectionPathDisplay:
-        """Draw the path.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
-
-        Returns
-        -------
-        self
-        """
-        self.ax_, self.figure_ = _axes(ax)
+    def _draw(self, ax: Axes) -> None:
         x = np.arange(1, len(self.names) + 1)
         chosen = len(x) if self.stop is None else self.stop
         ends = None
         if self.bounds is not None:
             ends = np.abs(self.bounds.T - self.scores)
-        self.errorbar_ = self.ax_.errorbar(x, self.scores, yerr=ends, fmt="o-", capsize=3)
-        self.ax_.plot(x[chosen:], self.scores[chosen:], "o", color="white", ms=4, zorder=3)
+        self.errorbar_ = ax.errorbar(x, self.scores, yerr=ends, fmt="o-", capsize=3)
+        ax.plot(x[chosen:], self.scores[chosen:], "o", color="white", ms=4, zorder=3)
         self.stop_ = None
         if self.stop is not None:
-            self.stop_ = self.ax_.axvline(self.stop + 0.5, color="0.4", ls="--", lw=1)
+            self.stop_ = ax.axvline(self.stop + 0.5, color="0.4", ls="--", lw=1)
             self.stop_.set_label(f"stop after {self.stop}")
-            self.ax_.legend(handles=[self.stop_], loc="lower right")
-        self.ax_.set_xticks(x, self.names, rotation=40, ha="right", rotation_mode="anchor")
-        self.ax_.set_xlabel("feature, in order of selection")
-        self.ax_.set_ylabel(self.ylabel)
-        return self
+            ax.legend(handles=[self.stop_], loc="lower right")
+        slanted(ax, x, self.names)
+        ax.set_xlabel("feature, in order of selection")
+        ax.set_ylabel(self.ylabel)
 
 
-class RelevanceDisplay:
+class RelevanceDisplay(Display):
     """What candidates tell about the target, and how much they repeat one another.
 
     A heat map: the first column is the relevance I(x; y) of each candidate, the square beside it
@@ -197,10 +174,6 @@ class RelevanceDisplay:
 
     Attributes
     ----------
-    ax_ : matplotlib Axes
-        Where it was drawn.
-    figure_ : matplotlib Figure
-        Its figure.
     relevance_im_, redundancy_im_ : matplotlib AxesImage
         The two parts of the map.
 
@@ -282,50 +255,24 @@ class RelevanceDisplay:
         kept = min(len(chosen), n_candidates)
         return cls(names, relevance[shown], redundancy, chosen=kept)
 
-    def plot(self, ax: Axes | None = None) -> RelevanceDisplay:
-        """Draw the map.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
-
-        Returns
-        -------
-        self
-        """
-        self.ax_, self.figure_ = _axes(ax)
+    def _draw(self, ax: Axes) -> None:
         c = len(self.names)
         square = np.where(np.eye(c, dtype=bool), np.nan, self.redundancy)
-        self.relevance_im_ = self.ax_.imshow(
+        self.relevance_im_ = ax.imshow(
             self.relevance[:, None], cmap="Greens", extent=(-2, -1, c - 0.5, -0.5)
         )
-        self.redundancy_im_ = self.ax_.imshow(
+        self.redundancy_im_ = ax.imshow(
             square, cmap="Oranges", extent=(-0.5, c - 0.5, c - 0.5, -0.5)
         )
-        self.ax_.set_xlim(-2, c - 0.5)
-        self.ax_.set_ylim(c - 0.5, -0.5)
-        ticks = [-1.5, *range(c)]
-        labels = ["target", *self.names]
-        self.ax_.set_xticks(ticks, labels, rotation=40, ha="right", rotation_mode="anchor")
-        self.ax_.set_yticks(range(c), self.names)
+        ax.set_xlim(-2, c - 0.5)
+        ax.set_ylim(c - 0.5, -0.5)
+        slanted(ax, [-1.5, *range(c)], ["target", *self.names])
+        ax.set_yticks(range(c), self.names)
         if 0 < self.chosen < c:
-            self.ax_.axhline(self.chosen - 0.5, color="0.2", lw=1)
+            ax.axhline(self.chosen - 0.5, color="0.2", lw=1)
         bars = [(self.redundancy_im_, "redundancy I(x; z), bits")] if c > 1 else []
         for image, label in [*bars, (self.relevance_im_, "relevance I(x; y), bits")]:
-            self.figure_.colorbar(image, ax=self.ax_, label=label, shrink=0.8)
-        return self
-
-
-def _axes(ax: Axes | None) -> tuple[Axes, Figure | SubFigure]:
-    """Return where to draw, with its figure."""
-    if ax is None:
-        try:
-            from matplotlib import pyplot
-        except ImportError as missing:
-            raise ImportError('pictures need matplotlib: pip install "lorenyi[plots]"') from missing
-        _, ax = pyplot.subplots(layout="constrained")
-    return ax, ax.figure
+            self.figure_.colorbar(image, ax=ax, label=label, shrink=0.8)
 
 
 def _require_selector(selector: Any) -> None:

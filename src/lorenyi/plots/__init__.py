@@ -1,0 +1,18 @@
+"""Pictures, after scikit-learn's displays: `from_...(...)` measures, then `plot(ax=None)` draws.
+
+Needs matplotlib, which ``pip install "lorenyi[plots]"`` brings; it is imported when something is
+drawn.
+"""
+
+from lorenyi.plots.matrix import InformationMatrixDisplay
+from lorenyi.plots.profile import EntropyProfileDisplay
+from lorenyi.plots.selection import RelevanceDisplay, SelectionPathDisplay
+from lorenyi.plots.spectrum import SpectrumDisplay
+
+__all__ = [
+    "EntropyProfileDisplay",
+    "InformationMatrixDisplay",
+    "RelevanceDisplay",
+    "SelectionPathDisplay",
+    "SpectrumDisplay",
+]

@@ -1,0 +1,192 @@
+"""A picture of what each two columns share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy.cluster.hierarchy import leaves_list, linkage
+from scipy.spatial.distance import squareform
+
+from lorenyi.blocks import parallel
+from lorenyi.entropy import Renyi
+from lorenyi.gram import Gram
+from lorenyi.measures import Functional, variable
+from lorenyi.plots.display import Display, slanted
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+class InformationMatrixDisplay(Display):
+    r"""A heat map of the mutual information of each two columns, similar ones side by side.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Columns.
+    information : array, c x c
+        :math:`I(x; z) = S(x) + S(z) - S(x, z)` in bits; on the diagonal, which is not drawn, S(x).
+    normalized : bool
+        Draw :math:`I(x; z) / \sqrt{S(x) S(z)}`, which tells the same whatever the scale.
+    clustered : bool
+        Draw columns in the order of a hierarchical clustering (average linkage of 1 less the
+        normalised information), not in their own.
+
+    Attributes
+    ----------
+    im_ : matplotlib AxesImage
+        The map.
+    colorbar_ : matplotlib Colorbar
+        Its scale.
+    order : array of c
+        Columns in the order in which they are drawn.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> from sklearn.datasets import load_iris
+    >>> from lorenyi.plots import InformationMatrixDisplay
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> display = InformationMatrixDisplay.from_data(X)
+    >>> float(display.information[2, 3].round(2))           # petals: length and width
+    0.82
+    >>> display.plot(ax=Figure().subplots()).im_.get_array().shape
+    (4, 4)
+    """
+
+    def __init__(
+        self,
+        names: Sequence[str],
+        information: Any,
+        *,
+        normalized: bool = True,
+        clustered: bool = True,
+    ) -> None:
+        self.names = list(names)
+        self.information = np.asarray(information, dtype=np.float64)
+        self.normalized = normalized
+        c = len(self.names)
+        if self.information.shape != (c, c):
+            raise ValueError(
+                f"information has shape {self.information.shape}: with {c} names it must be "
+                f"({c}, {c})"
+            )
+        self.order = similar(self.information) if clustered else np.arange(c)
+
+    @classmethod
+    def from_data(
+        cls,
+        X: Any,
+        *,
+        entropy: Functional = Renyi(),
+        feature_names: Sequence[str] | None = None,
+        normalized: bool = True,
+        clustered: bool = True,
+        n_jobs: int | None = None,
+        progress: Callable[[float], None] | None = None,
+    ) -> InformationMatrixDisplay:
+        """Measure each two columns of a table; nothing is drawn until `plot`.
+
+        Parameters
+        ----------
+        X : array of two dimensions, data frame, or sequence of variables
+            A variable is an array, a column or a `Gram`; each gets the kernel that `gram` gives it.
+        entropy : callable
+            The functional, such as `Renyi(alpha=2, rank=50)`.
+        feature_names : sequence of str, optional
+            Those of the data frame, or x0, x1, ... by default.
+        normalized, clustered : bool
+            As for the class.
+        n_jobs : int, optional
+            Threads; all cores by default.
+        progress : callable, optional
+            Called with the share of the pairs that is done.
+
+        Returns
+        -------
+        InformationMatrixDisplay
+        """
+        columns, names = _columns(X)
+        names = names if feature_names is None else list(feature_names)
+        if len(names) != len(columns):
+            raise ValueError(
+                f"feature_names has {len(names)} names: give one for each of the {len(columns)} "
+                "columns"
+            )
+        grams = [variable(x, name=name) for x, name in zip(columns, names, strict=True)]
+        information = pairwise(grams, entropy, n_jobs, progress)
+        return cls(names, information, normalized=normalized, clustered=clustered)
+
+    def _draw(self, ax: Axes) -> None:
+        c = len(self.names)
+        shown = normal(self.information) if self.normalized else self.information
+        shown = np.where(np.eye(c, dtype=bool), np.nan, shown)[np.ix_(self.order, self.order)]
+        self.im_ = ax.imshow(
+            shown, cmap="viridis", vmin=min(0.0, float(np.nanmin(shown, initial=0)))
+        )
+        names = [self.names[i] for i in self.order]
+        slanted(ax, range(c), names)
+        ax.set_yticks(range(c), names)
+        label = "I(x; z), normalised" if self.normalized else "I(x; z), bits"
+        self.colorbar_ = self.figure_.colorbar(self.im_, ax=ax, label=label)
+
+
+def pairwise(
+    grams: Sequence[Gram],
+    entropy: Functional,
+    n_jobs: int | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> np.ndarray:
+    """Return I(A; B) = S(A) + S(B) - S(A, B) of each two, and S(A) on the diagonal."""
+    pairs = [(i, i) for i in range(len(grams))] + list(combinations(range(len(grams)), 2))
+    done: list[None] = []
+
+    def joint(pair: tuple[int, int]) -> float:
+        i, j = pair
+        value = float(entropy(grams[i] if i == j else grams[i] * grams[j]))
+        done.append(None)
+        if progress is not None:
+            progress(len(done) / len(pairs))
+        return value
+
+    i, j = np.array(pairs).T
+    S = np.zeros((len(grams), len(grams)))
+    S[i, j] = S[j, i] = parallel(joint, pairs, n_jobs)
+    own = S.diagonal().copy()
+    return np.where(np.eye(len(grams), dtype=bool), S, own[:, None] + own[None, :] - S)
+
+
+def normal(information: np.ndarray) -> np.ndarray:
+    """Return I(x; z) / sqrt(S(x) S(z)); 0 where a column has no entropy."""
+    own = information.diagonal()
+    some = np.minimum.outer(own, own) > 1e-12  # else zero up to rounding
+    scale = np.sqrt(np.where(some, np.multiply.outer(own, own), 1.0))
+    return np.where(some, information / scale, 0.0)
+
+
+def similar(information: np.ndarray) -> np.ndarray:
+    """Return an order of the columns in which those that share much are side by side."""
+    if len(information) < 3:
+        return np.arange(len(information))
+    distance = 1.0 - normal(information)
+    distance -= min(0.0, float(distance.min()))  # beyond 1 away from alpha = 1
+    np.fill_diagonal(distance, 0.0)
+    tree = linkage(squareform(distance, checks=False), "average", optimal_ordering=True)
+    return np.asarray(leaves_list(tree))
+
+
+def _columns(X: Any) -> tuple[list[Any], list[str]]:
+    """Return the variables of a table and their names."""
+    if hasattr(X, "columns"):  # a data frame
+        import narwhals as nw
+
+        frame = nw.from_native(X, eager_only=True)
+        return [s.to_native() for s in frame.iter_columns()], [str(s) for s in frame.columns]
+    if hasattr(X, "ndim"):
+        if X.ndim != 2:
+            raise ValueError(f"X must have two dimensions, a column a variable; found {X.ndim}")
+        X = [X[:, j] for j in range(X.shape[1])]
+    return list(X), [f"x{j}" for j in range(len(X))]
