@@ -51,7 +51,7 @@ app = typer.Typer(
 Data = Annotated[
     str | None,
     typer.Argument(
-        metavar="[DATA]",
+        metavar="DATA",
         help="CSV, TSV, Parquet, Arrow, .npz or .npy; - is standard input.",
         show_default=False,
     ),
@@ -142,9 +142,7 @@ def select(
     task: Annotated[Task, typer.Option(help="Whether the target holds labels or numbers.")] = (
         "auto"
     ),
-    missing: Annotated[Missing, typer.Option(help="What to do with missing values.")] = (
-        "error"
-    ),
+    missing: Annotated[Missing, typer.Option(help="What to do with missing values.")] = ("error"),
     n_jobs: Jobs = None,
     seed: Seed = 0,
     as_json: AsJson = False,
@@ -160,9 +158,7 @@ def select(
     features = [c for c in table.frame.columns if c != target and c not in left_out]
     features = without_identifiers(table, features, categorical)
     table.take([*features, target])
-    table.settle_missing(
-        missing, [target] if missing == "value" else [*features, target]
-    )
+    table.settle_missing(missing, [target] if missing == "value" else [*features, target])
     selector = InformationSelector(
         how_many(n_features, len(features)),
         criterion=criterion_named(criterion, alpha, rank, bins, table),
@@ -180,6 +176,7 @@ def select(
     show.notes([f"{table.name}: {size(table)}", *table.notes], quiet)
     with show.progress("choosing", quiet) as step, redirect_stderr(Steps(step, features)):
         selector.fit(X, y)
+    selector.verbose = False
     finding = report.selection(selector, X, y, target=target)
     reread = f"{table.python}\nX, y = table.select({features!r}), table[{target!r}]"
     return job(finding, table, output, reread)

@@ -62,6 +62,7 @@ class Job:
 
 
 def job(finding: Finding, table: Read, output: Output, reread: str) -> Job:
+    """Add to a finding what is known of its table, and how to read it again."""
     finding.notes = table.notes
     finding.columns = table.described()
     finding.settings = {"table": table.name, **finding.settings}

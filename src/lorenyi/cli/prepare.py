@@ -1,4 +1,4 @@
-"""What the commands do before they measure: read, find columns, guess kinds, refuse what is wrong."""
+"""What commands do before they measure: read, find columns, guess kinds, refuse what is wrong."""
 
 from __future__ import annotations
 

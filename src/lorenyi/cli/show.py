@@ -34,12 +34,12 @@ def notes(lines: list[str], quiet: bool) -> None:
 @contextmanager
 def progress(what: str, quiet: bool) -> Iterator[Step]:
     """Show on standard error that work goes on, where somebody looks at it."""
-    console = Console(stderr=True)
+    console = Console(file=sys.stderr)  # this one, also while another takes its place
     if quiet or not console.is_terminal:
         yield lambda message, share: None
         return
     columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn())
-    with Progress(*columns, console=console, transient=True) as shown:
+    with Progress(*columns, console=console, transient=True, redirect_stderr=False) as shown:
         task = shown.add_task(what, total=None)
 
         def step(message: str, share: float | None) -> None:
@@ -74,7 +74,7 @@ def as_text(finding: Finding) -> str:
     if finding.grid is not None and len(finding.grid.rows) <= GRID:
         console.print(_shaded(finding.grid))
         console.print()
-    console.print(_ruled(finding.table))
+    console.print(_ruled(_narrowed(finding.table)))
     left = len(finding.table.rows) - MOST
     if left > 0:
         console.print(Text(f"  ... and {left:,} more rows (--csv, --json or --report)"))
@@ -84,6 +84,23 @@ def as_text(finding: Finding) -> str:
 def _width() -> int:
     console = Console()
     return console.width if console.is_terminal else 100
+
+
+def _narrowed(table: Table) -> Table:
+    """Show how far apart the ends of an interval are, which are mostly the same few digits."""
+    columns = list(table.columns)
+    if "low" not in columns:
+        return table
+    low, high = columns.index("low"), columns.index("high")
+    kept = [c for c in range(len(columns)) if c not in (low, high)]
+    return Table(
+        [*(columns[c] for c in kept), "certain to"],
+        [
+            [*(row[c] for c in kept), f"{max(row[high] - row[low], 1e-12):.0e}"]
+            for row in table.rows
+        ],
+        table.bar,
+    )
 
 
 def _ruled(table: Table) -> Lines:

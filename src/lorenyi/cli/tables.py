@@ -242,7 +242,7 @@ def _arrays(data: bytes, path: str, name: str) -> Read:
             lines.append(f"columns[{key!r}] = {held}")
         elif array.ndim == 2:
             matching = given is not None and len(given) == array.shape[1]
-            names = [str(n) for n in given] if matching else None  
+            names = [str(n) for n in given] if matching else None
             names = names or [f"{key.lower()}{j}" for j in range(array.shape[1])]
             frame |= dict(zip(names, array.T, strict=True))
             lines.append(f"columns |= dict(zip({names!r}, {held}.T))")

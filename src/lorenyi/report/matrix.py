@@ -8,10 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from lorenyi import measures
 from lorenyi.blocks import parallel
 from lorenyi.entropy import Renyi
-from lorenyi.gram import Gram
+from lorenyi.gram import Gram, gram
 from lorenyi.report.finding import Finding, Section, Table, bits, counted, listed
 from lorenyi.report.page import shortened, table_section
 
@@ -57,7 +56,7 @@ def matrix(
     names = list(columns)
     if len(names) < 2:
         raise ValueError(f"columns={names!r}: pairs need at least two columns")
-    grams = [measures.variable(table[name], name=name) for name in names]
+    grams = [gram(table[name], name=name) for name in names]
     shared = pairwise(grams, entropy, n_jobs, progress)
     order, groups = clustered(shared)
     names = [names[i] for i in order]
@@ -80,7 +79,9 @@ def matrix(
         python=_python(entropy),
         sections=lambda: _sections(names, shared, own, Table(["column", "and", "bits"], rows)),
         extra={"columns": names, "matrix": shared.tolist(), "rows": int(grams[0].n)},
-        grid=Table(["column", *names], [[n, *r] for n, r in zip(names, shared.tolist(), strict=True)]),
+        grid=Table(
+            ["column", *names], [[n, *r] for n, r in zip(names, shared.tolist(), strict=True)]
+        ),
     )
 
 
@@ -151,8 +152,8 @@ def _answer(
         told = "; ".join(listed([names[i] for i in group], 5) for group in largest)
         grouped = sum(map(len, groups))
         sentences.append(
-            f"{counted(grouped, 'column')} of {len(names)} fall into "
-            f"{counted(len(groups), 'group')} that largely repeat one another: {told}."
+            f"{grouped} of {counted(len(names), 'column')} largely repeat one another, in "
+            f"{counted(len(groups), 'group')}: {told}{' ...' if len(groups) > 3 else '.'}"
         )
     else:
         sentences.append("No columns largely repeat one another.")

@@ -8,7 +8,7 @@ from typing import Any
 from lorenyi import measures
 from lorenyi.entropy import Renyi
 from lorenyi.estimate import Estimate
-from lorenyi.gram import Gram
+from lorenyi.gram import Gram, gram, joint
 from lorenyi.independence import IndependenceTest, independence_test
 from lorenyi.report.finding import Finding, Section, Table, bits, listed
 from lorenyi.report.matrix import pairwise
@@ -51,7 +51,7 @@ def measure(
     """
     sides = {"x": list(x), "y": list(y), "given": list(given)}
     grams = {
-        side: measures.variable(tuple(table[name] for name in names), name=side)
+        side: joint(*(gram(table[name], name=name).named(name) for name in names))
         for side, names in sides.items()
         if names
     }
@@ -169,11 +169,11 @@ def _sections(
         ["S(x | given)", "what is left to know about x"],
     ]
     shown = dict.fromkeys([name for names in sides.values() for name in names])
-    joint = {"x": grams["x"]}
+    curves = {"x": grams["x"]}
     if "y" in grams:
-        joint |= {"y": grams["y"], "x and y": grams["x"] * grams["y"]}
+        curves |= {"y": grams["y"], "x and y": grams["x"] * grams["y"]}
     spectrum = curve(
-        joint, "Spectrum", "Leading eigenvalues of the kernel matrices.", wide=len(shown) < 2
+        curves, "Spectrum", "Leading eigenvalues of the kernel matrices.", wide=len(shown) < 2
     )
     meaning = Table(["measure", "meaning"], [row for row in explained if row[0] in found])
     return [
@@ -194,7 +194,7 @@ def _pairs(table: Any, names: list[str], entropy: Renyi) -> list[Section]:
     """Return what each two of the columns share."""
     if len(names) < 2:
         return []
-    shared = pairwise([measures.variable(table[name], name=name) for name in names], entropy)
+    shared = pairwise([gram(table[name], name=name) for name in names], entropy)
     return [
         {
             "kind": "heat",
