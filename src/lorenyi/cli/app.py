@@ -42,7 +42,6 @@ Gaps = Literal["error", "drop"]
 app = typer.Typer(
     name="lorenyi",
     help="How much does this tell about that? Information in a table, in bits.",
-    no_args_is_help=True,
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -87,12 +86,14 @@ def run(arguments: Sequence[str]) -> int:
         if hasattr(stream, "reconfigure"):  # a terminal that cannot show a letter shows another
             stream.reconfigure(errors="replace")
     command = typer.main.get_command(app)
-    result = command.main(list(arguments), prog_name="lorenyi", standalone_mode=False)
+    result = command.main(list(arguments) or ["--help"], prog_name="lorenyi", standalone_mode=False)
     if isinstance(result, Job):
         words = ["lorenyi", *arguments]
         result.finding.command = " ".join(map(shlex.quote, words))
         result.deliver()
         return 0
+    if result == 130:  # what typer makes of an interruption
+        raise KeyboardInterrupt
     return result if isinstance(result, int) else 0
 
 
@@ -142,7 +143,7 @@ def select(
     task: Annotated[Task, typer.Option(help="Whether the target holds labels or numbers.")] = (
         "auto"
     ),
-    missing: Annotated[Missing, typer.Option(help="What to do with missing values.")] = ("error"),
+    missing: Annotated[Missing, typer.Option(help="What to do with missing values.")] = "error",
     n_jobs: Jobs = None,
     seed: Seed = 0,
     as_json: AsJson = False,
@@ -158,11 +159,13 @@ def select(
     features = [c for c in table.frame.columns if c != target and c not in left_out]
     features = without_identifiers(table, features, categorical)
     table.take([*features, target])
-    table.settle_missing(missing, [target] if missing == "value" else [*features, target])
+    table.settle_missing("error" if missing == "value" else missing, [target])
+    table.settle_missing(missing, features)
+    symbols = [c for c in named(table, categorical, "--categorical") or [] if c in features]
     selector = InformationSelector(
         how_many(n_features, len(features)),
         criterion=criterion_named(criterion, alpha, rank, bins, table),
-        categorical_features=named(table, categorical, "--categorical"),
+        categorical_features=symbols or None,
         groups=[table.columns(g, "--groups") for g in groups] if groups else None,
         must_include=None if given is None else table.columns(given, "--given"),
         task=task,

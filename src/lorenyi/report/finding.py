@@ -97,6 +97,7 @@ class Finding:
             **self.extra,
             "settings": {name: plain(value) for name, value in self.settings.items()},
             "notes": self.notes,
+            "python": self.python,
             "versions": versions(),
         }
         return found | ({"command": self.command} if self.command else {})
