@@ -272,21 +272,23 @@ def test_command_and_python_lines_measure_the_same_again(ask, data, arguments):
     found = asked(ask, command, data, *options)
     again = json.loads(ask(*shlex.split(found["command"])[1:]))
     assert again == found
-    *lines, last = found["python"].splitlines()
     names: dict = {}
-    exec("\n".join(lines), names)
-    if command == "select":
-        expected = [row["column"] for row in found["table"]]
-        assert names["selector"].feature_names_in_[names["selector"].indices_].tolist() == expected
-    elif command == "matrix":
-        exec("\n".join([*lines, last]), names)
-        order = {name: i for i, name in enumerate(found["columns"])}
-        for (p, q), value in names["shared"].items():
-            assert found["matrix"][order[p]][order[q]] == pytest.approx(float(value), abs=2e-3)
+    if command in ("select", "matrix"):
+        exec(found["python"], names)
     else:
+        *lines, last = found["python"].splitlines()
+        exec("\n".join(lines), names)
         value = eval(last, names)
         expected = found["table"][-1]["bits"] if command == "measure" else found["entropy"]["value"]
         assert float(value) == pytest.approx(expected, abs=1e-9)
+    if command == "select":
+        chosen = names["selector"].feature_names_in_[names["selector"].indices_].tolist()
+        assert chosen == [row["column"] for row in found["table"]]
+    if command == "matrix":
+        order = {name: i for i, name in enumerate(found["columns"])}
+        assert len(names["shared"]) == 6
+        for (p, q), value in names["shared"].items():
+            assert found["matrix"][order[p]][order[q]] == pytest.approx(float(value), abs=2e-3)
 
 
 def test_the_table_is_for_people(ask, data):

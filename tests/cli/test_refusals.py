@@ -195,6 +195,7 @@ def test_a_fault_of_the_program_is_one_line_too(folder, capsys, monkeypatch):
 def test_a_missing_dependency_is_named_with_its_remedy(capsys, monkeypatch, name):
     for module in [m for m in sys.modules if m.startswith("lorenyi.cli.")]:
         monkeypatch.delitem(sys.modules, module)
+        monkeypatch.delattr(module)
     for module in [m for m in sys.modules if m.split(".")[0] == name]:
         monkeypatch.setitem(sys.modules, module, None)
     assert main(["--version"]) == 2

@@ -34,7 +34,8 @@ class Output:
             raise Refused(f"--report {self.report}: the folder {folder} does not exist")
         if self.report.is_dir():
             raise Refused(f"--report {self.report}: is a folder; give a file name")
-        if not os.access(folder, os.W_OK):
+        effective = os.access in os.supports_effective_ids
+        if not os.access(folder, os.W_OK, effective_ids=effective):
             raise Refused(f"--report {self.report}: no permission to write in {folder}")
 
 

@@ -12,8 +12,18 @@ from lorenyi.gram import Gram, gram, joint
 from lorenyi.independence import IndependenceTest, independence_test
 from lorenyi.report.finding import Finding, Section, Table, bits, listed
 from lorenyi.report.matrix import pairwise
-from lorenyi.report.page import shortened, table_section
+from lorenyi.report.page import shortened
 from lorenyi.report.spectrum import curve
+
+MEANING = {
+    "S(x)": "entropy of x",
+    "S(y)": "entropy of y",
+    "S(x, y)": "of both together",
+    "S(x | y)": "left of x when y is known",
+    "S(x | given)": "left of x when the rest is known",
+    "I(x; y)": "shared by x and y",
+    "I(x; y | given)": "shared beyond what is given",
+}
 
 
 def measure(
@@ -158,15 +168,8 @@ def _sections(
     entropy: Renyi,
 ) -> list[Section]:
     rows = [
-        {"name": name, "value": float(e), "low": e.low, "high": e.high} for name, e in found.items()
-    ]
-    explained = [
-        ["S(x)", "entropy: how much there is to know about x"],
-        ["S(x, y)", "joint entropy: how much there is to know about both"],
-        ["S(x | y)", "what is left to know about x when y is known"],
-        ["I(x; y)", "what x and y share: S(x) + S(y) - S(x, y)"],
-        ["I(x; y | given)", "what x and y share beyond what is given"],
-        ["S(x | given)", "what is left to know about x"],
+        {"name": name, "note": MEANING[name], "value": float(e), "low": e.low, "high": e.high}
+        for name, e in found.items()
     ]
     shown = dict.fromkeys([name for names in sides.values() for name in names])
     curves = {"x": grams["x"]}
@@ -175,7 +178,6 @@ def _sections(
     spectrum = curve(
         curves, "Spectrum", "Leading eigenvalues of the kernel matrices.", wide=len(shown) < 2
     )
-    meaning = Table(["measure", "meaning"], [row for row in explained if row[0] in found])
     return [
         {
             "kind": "bars",
@@ -186,7 +188,6 @@ def _sections(
         },
         spectrum,
         *_pairs(table, list(shown)[:30], entropy),
-        table_section("What they mean", "", meaning, name="measure"),
     ]
 
 

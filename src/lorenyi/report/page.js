@@ -153,6 +153,7 @@
       const name = add(item, "span", { class: "name" });
       if (section.numbered) add(name, "small", {}, String(i + 1));
       name.append(row.name);
+      if (row.note) add(name, "em", {}, row.note);
       const track = add(item, "span", { class: "track" });
       const before = row.from ?? 0;
       if (before > 0 && row.value >= before) {
@@ -186,7 +187,7 @@
       entry.append(label);
     }
     redrawn(box, (place, width) => {
-      const height = Math.min(380, Math.max(250, width * 0.8)), pad = { l: 46, r: 14, t: 10, b: 42 };
+      const height = Math.min(380, Math.max(250, width * 0.8)), pad = { l: 52, r: 14, t: 10, b: 42 };
       const svg = add(place, "svg", { width, height, role: "group", "aria-label": section.title });
       const span = (values) => {
         const low = Math.min(0, ...values), high = Math.max(...values, 1e-9);
@@ -237,7 +238,7 @@
       const rows = orders[order.value];
       const letters = width > 620 ? 28 : width > 420 ? 22 : 15;
       const left = Math.min(width * 0.42, 14 + 6.6 * Math.max(...section.names.map((name) => Math.min(Array.from(name).length, letters))) + 20);
-      const size = Math.max(4, Math.min(30, (width - left - 2) / n)), top = 18;
+      const size = Math.max(4, Math.min(n < 9 ? 46 : 30, (width - left - 2) / n)), top = 18;
       const svg = add(place, "svg", { width, height: top + n * size + 4, role: "img", tabindex: "0", class: "heat", "aria-label": `${section.title}: ${n} by ${n} pairs. Arrow keys move from pair to pair.` });
       const every = size >= 15 ? 1 : size >= 8 ? 2 : 5;
       const texts = size >= 11 ? 12 : 10;
@@ -306,7 +307,7 @@
     const toggle = add(tools, "button", { type: "button", "aria-pressed": "true" }, "Logarithmic");
     const again = redrawn(box, (place, width) => {
       const logarithmic = toggle.getAttribute("aria-pressed") === "true";
-      const height = Math.min(330, Math.max(230, width * 0.62)), pad = { l: 54, r: 12, t: 10, b: 42 };
+      const height = Math.min(330, Math.max(230, width * 0.62)), pad = { l: 62, r: 12, t: 10, b: 42 };
       const svg = add(place, "svg", { width, height, role: "group", "aria-label": section.title });
       const values = section.series.flatMap((s) => s.values).filter((v) => v > 0);
       const top = Math.max(...values), bottom = logarithmic ? Math.max(Math.min(...values), top * 1e-8) : 0;

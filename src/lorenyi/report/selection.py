@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -151,7 +152,9 @@ def _target_entropy(criterion: Criterion, selector: InformationSelector, y: Any)
         return None
     kernel = Gaussian(1.0) if selector.kernel is None else selector.kernel
     A = reading.read_target(y, selector.task).gram(kernel, selector.standardize, None)
-    return float(criterion.entropy(A))
+    rank = criterion.entropy.rank
+    fits = rank is None or rank < A.n  # of fewer rows the search takes all eigenvalues
+    return float(criterion.entropy(A) if fits else replace(criterion.entropy, rank=None)(A))
 
 
 def _settings(selector: InformationSelector, criterion: Criterion) -> dict[str, Any]:
