@@ -77,7 +77,9 @@ def matrix(
         table=Table(["column", "and", "bits", "share"], rows, "bits"),
         settings={"order": entropy.alpha, "rank": entropy.rank, "solver": repr(entropy.solver)},
         python=_python(entropy),
-        sections=lambda: _sections(names, shared, own, Table(["column", "and", "bits"], rows)),
+        sections=lambda: _sections(
+            names, shared, own, Table(["column", "and", "bits", "share"], rows)
+        ),
         extra={"columns": names, "matrix": shared.tolist(), "rows": int(grams[0].n)},
         grid=Table(
             ["column", *names], [[n, *r] for n, r in zip(names, shared.tolist(), strict=True)]
@@ -128,6 +130,8 @@ def clustered(shared: np.ndarray) -> tuple[list[int], list[list[int]]]:
     tree = linkage(squareform(distance, checks=False), "average", optimal_ordering=True)
     labels = fcluster(tree, 1.0 - TOGETHER, "distance")
     order = [int(i) for i in leaves_list(tree)]
+    if order[0] > order[-1]:  # either end may come first
+        order.reverse()
     groups = [[i for i in order if labels[i] == label] for label in dict.fromkeys(labels[order])]
     return order, [group for group in groups if len(group) > 1]
 
@@ -191,7 +195,9 @@ def _sections(names: list[str], shared: np.ndarray, own: np.ndarray, pairs: Tabl
             "own": [float(v) for v in own[:most]],
             "orders": {"clustered": list(range(most))},
         },
-        table_section("Pairs", "Each two columns, those that share most first.", pairs),
+        table_section(
+            "Pairs", "Each two columns, in bits and as a share of the smaller entropy.", pairs
+        ),
         table_section("Each column", "Its entropy, and its closest companion.", entropies),
     ]
 

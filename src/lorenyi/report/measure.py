@@ -141,7 +141,8 @@ def _answer(
         )
     if "y" in names and "given" in names:
         sentences.append(f"Without {names['given']} they share {bits(found['I(x; y)'])} bits.")
-    sentences.append(f"{what} = {value!r}.")
+    kind = "proven" if not value.failure else f"it fails with probability {value.failure:.1g}"
+    sentences.append(f"{what} lies between {value.low:.6f} and {value.high:.6f} ({kind}).")
     if "y" in names and (entropy.alpha != 1 or entropy.rank is not None):
         sentences.append(
             "Away from order 1, and with a rank, what two variables share can be negative."

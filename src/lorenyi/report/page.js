@@ -238,7 +238,7 @@
       const rows = orders[order.value];
       const letters = width > 620 ? 28 : width > 420 ? 22 : 15;
       const left = Math.min(width * 0.42, 14 + 6.6 * Math.max(...section.names.map((name) => Math.min(Array.from(name).length, letters))) + 20);
-      const size = Math.max(4, Math.min(n < 9 ? 46 : 30, (width - left - 2) / n)), top = 18;
+      const size = Math.max(4, Math.min(n < 9 ? 46 : n < 21 ? 38 : 30, (width - left - 2) / n)), top = 18;
       const svg = add(place, "svg", { width, height: top + n * size + 4, role: "img", tabindex: "0", class: "heat", "aria-label": `${section.title}: ${n} by ${n} pairs. Arrow keys move from pair to pair.` });
       const every = size >= 15 ? 1 : size >= 8 ? 2 : 5;
       const texts = size >= 11 ? 12 : 10;

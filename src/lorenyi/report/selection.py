@@ -100,8 +100,8 @@ def _stopped(selector: InformationSelector, path: SelectionPathDisplay) -> str:
     if len(selector.indices_) == selector.n_features_in_:
         return "The search went through all columns: each did better than its own permutations."
     return (
-        "The search stopped by itself: the best of the columns left out did no better than its own "
-        f"permutations (level {selector.level:g})."
+        "The search stopped by itself: the best of the columns left out told no more than its own "
+        f"permutations do (level {selector.level:g})."
     )
 
 

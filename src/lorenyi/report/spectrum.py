@@ -13,7 +13,7 @@ from lorenyi.blocks import ArraySource
 from lorenyi.entropy import Renyi, renyi_entropy
 from lorenyi.gram import Gram
 from lorenyi.kernels import Gaussian
-from lorenyi.report.finding import Finding, Section, Table, counted
+from lorenyi.report.finding import Finding, Section, Table, bits, counted
 from lorenyi.report.page import table_section
 from lorenyi.selection import reading
 from lorenyi.selection.table import Variable
@@ -82,7 +82,7 @@ def spectrum(
         question="How many different rows does this table hold?",
         answer=[
             f"The {n:,} rows count as {float(effective):.1f} different ones.",
-            f"That is 2^S with S = {entropy!s} at order {alpha:g}; all alike would be 1, all "
+            f"That is 2^S with S = {bits(entropy)} bits at order {alpha:g}; all alike would be 1, all "
             f"different {n:,}.",
             _rank_words(enough, alpha, len(values)),
             _bandwidth_words(sigma, median, bandwidth is None, low, high),
