@@ -14,8 +14,8 @@ import pytest
 from lorenyi import report
 from lorenyi.report import Finding, Table
 from lorenyi.report.finding import listed
-from lorenyi.report.matrix import clustered
 from lorenyi.report.page import embedded, write
+from lorenyi.report.pairs import clustered
 from lorenyi.selection import JMI, InformationSelector
 
 RNG = np.random.default_rng(8)

@@ -12,10 +12,10 @@ These 2 of 4 columns tell most about species: petal width (cm) and petal length 
 offline, under 1.5 MB.
 """
 
+from lorenyi.report.amounts import measure
+from lorenyi.report.chosen import selection
+from lorenyi.report.eigenvalues import spectrum
 from lorenyi.report.finding import Finding, Table
-from lorenyi.report.matrix import matrix
-from lorenyi.report.measure import measure
-from lorenyi.report.selection import selection
-from lorenyi.report.spectrum import spectrum
+from lorenyi.report.pairs import matrix
 
 __all__ = ["Finding", "Table", "matrix", "measure", "selection", "spectrum"]

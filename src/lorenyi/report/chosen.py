@@ -9,9 +9,9 @@ import numpy as np
 
 from lorenyi.kernels import Gaussian
 from lorenyi.plots import RelevanceDisplay, SelectionPathDisplay
+from lorenyi.report.eigenvalues import curve
 from lorenyi.report.finding import Finding, Section, Table, bits, counted, listed
 from lorenyi.report.page import shortened, table_section
-from lorenyi.report.spectrum import curve
 from lorenyi.selection import Criterion, InformationSelector, JointInformation, reading
 
 SHOWN = 30  # columns of the maps

@@ -82,7 +82,7 @@ def spectrum(
         question="How many different rows does this table hold?",
         answer=[
             f"The {n:,} rows count as {float(effective):.1f} different ones.",
-            f"That is 2^S with S = {bits(entropy)} bits at order {alpha:g}; all alike would be 1, all "
+            f"That is 2^S, S = {bits(entropy)} bits at order {alpha:g}; all alike would be 1, all "
             f"different {n:,}.",
             _rank_words(enough, alpha, len(values)),
             _bandwidth_words(sigma, median, bandwidth is None, low, high),
