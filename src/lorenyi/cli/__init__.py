@@ -62,6 +62,10 @@ def _told(error: Exception) -> tuple[str, int]:
 
 
 def _fail(line: str, code: int) -> int:
-    shown = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in line)
-    sys.stderr.write(f"lorenyi: {shown}\n")
+    sys.stderr.write(f"lorenyi: {printable(line)}\n")
     return code
+
+
+def printable(text: str) -> str:
+    """Return text that cannot steer a terminal."""
+    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)

@@ -181,7 +181,7 @@ def select(
         selector.fit(X, y)
     selector.verbose = False
     finding = report.selection(selector, X, y, target=target)
-    reread = f"{table.python}\nX, y = table.select({features!r}), table[{target!r}]"
+    reread = f"{table.python}\nX, y = {table.lines(features)}, table[{target!r}]"
     return job(finding, table, output, reread)
 
 
@@ -317,7 +317,7 @@ def spectrum(
             seed=seed,
         )
     reread = (
-        f"{table.python}\nnumbers = table.select({numbers!r}).to_numpy()\n"
+        f"{table.python}\nnumbers = {table.lines(numbers)}.to_numpy()\n"
         f"nominal = [table[name] for name in {nominal!r}]"
     )
     return job(finding, table, output, reread)

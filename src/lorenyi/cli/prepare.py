@@ -6,28 +6,19 @@ from collections.abc import Sequence
 
 import polars as pl
 
+from lorenyi import selection
 from lorenyi.cli.tables import LABELS, Read, Refused, example, read
 from lorenyi.entropy import Renyi
-from lorenyi.selection import (
-    CMIM,
-    DISR,
-    FOU,
-    JMI,
-    MIFS,
-    MRMR,
-    Criterion,
-    JointInformation,
-    reading,
-)
+from lorenyi.selection import Criterion, reading
 
 CRITERIA: dict[str, type[Criterion]] = {
-    "joint": JointInformation,
-    "mifs": MIFS,
-    "fou": FOU,
-    "mrmr": MRMR,
-    "jmi": JMI,
-    "cmim": CMIM,
-    "disr": DISR,
+    "joint": selection.JointInformation,
+    "mifs": selection.MIFS,
+    "fou": selection.FOU,
+    "mrmr": selection.MRMR,
+    "jmi": selection.JMI,
+    "cmim": selection.CMIM,
+    "disr": selection.DISR,
 }
 
 

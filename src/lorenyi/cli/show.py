@@ -16,6 +16,7 @@ from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table as Lines
 from rich.text import Text
 
+from lorenyi.cli import printable
 from lorenyi.report import Finding, Table
 from lorenyi.report.finding import plain
 
@@ -155,8 +156,3 @@ def _shaded(grid: Table) -> Text:
         text.append("\n")
     text.append(f"{'':>{width}}     blank 0 to {SHADES[-1]} {most:.3f} bits", style="dim")
     return text
-
-
-def printable(text: str) -> str:
-    """Return text that cannot steer a terminal."""
-    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)

@@ -59,6 +59,16 @@ class Read:
     python: str
     notes: list[str] = field(default_factory=list)
 
+    def __post_init__(self) -> None:
+        self.all = self.frame.columns
+
+    def lines(self, names: Sequence[str]) -> str:
+        """Return Python for these columns of the whole table: those named, or all but others."""
+        kept = set(names)
+        others = [name for name in self.all if name not in kept]
+        few = len(others) < len(names)
+        return f"table.drop({others!r})" if few else f"table.select({list(names)!r})"
+
     def nominal(self, name: str) -> bool:
         """Tell whether a column holds symbols."""
         return not self.frame[name].dtype.is_numeric()

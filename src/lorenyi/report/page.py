@@ -135,7 +135,8 @@ def shortened_words(value: str) -> str:
 
 def _shown(value: Any) -> str:
     if isinstance(value, (list, tuple)):
-        return ", ".join(map(str, value)) or "none"
+        text = ", ".join(map(str, value)) or "none"
+        return text if len(text) <= 2000 else f"{text[:2000]} …"
     return "none" if value is None else str(value)
 
 
