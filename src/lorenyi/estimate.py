@@ -6,6 +6,8 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+from lorenyi import _html
+
 
 class Bits(float):
     """An amount of information: a float that remembers what it was measured on.
@@ -34,8 +36,14 @@ class Bits(float):
 
     def __repr__(self) -> str:
         """Show the value in bits and the kernels."""
-        value = f"{float(self):.6g}" if float(self) % 1 else f"{float(self)}"
-        return f"{value} bits" + (f" ({', '.join(self.about)})" if self.about else "")
+        return self._short() + (f" ({', '.join(self.about)})" if self.about else "")
+
+    def _repr_html_(self) -> str:
+        """Show the value in notebooks, the kernels below it."""
+        return _html.shown(self._short(), [("kernel", kernel) for kernel in self.about])
+
+    def _short(self) -> str:
+        return f"{float(self):.6g} bits" if float(self) % 1 else f"{float(self)} bits"
 
     def __str__(self) -> str:
         """Show the number alone."""
@@ -145,8 +153,7 @@ class Estimate(Bits):
 
     def __repr__(self) -> str:
         """Show the interval, of which kind it is, and the kernels."""
-        kind = f"fails with p <= {_at_least(self.failure)}" if self.failure else "proven"
-        return f"{self!s} ({'; '.join([kind, *self.about])})"
+        return f"{self!s} ({'; '.join([self._kind(), *self.about])})"
 
     def __str__(self) -> str:
         """Show the value and its interval, with as many digits as that justifies."""
@@ -158,10 +165,12 @@ class Estimate(Bits):
         return f"{float(self):.{digits}f}{unit} [{low:.{digits}f}, {high:.{digits}f}]"
 
     def _repr_html_(self) -> str:
-        """Show the interval as a small bar in notebooks."""
-        from html import escape
+        """Show the interval in notebooks, with the value between its ends."""
+        rows = [("interval", self._kind()), *(("kernel", kernel) for kernel in self.about)]
+        return _html.shown(str(self), rows, _html.interval(self.low, float(self), self.high))
 
-        return f"<code>{escape(repr(self))}</code>"
+    def _kind(self) -> str:
+        return f"fails with p <= {_at_least(self.failure)}" if self.failure else "proven"
 
     def _combine(
         self, other: Any, operation: Callable[[float, float], float], unit: str | None = None

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from lorenyi import _arrays
+from lorenyi import _arrays, _html
 from lorenyi._arrays import Array
 from lorenyi.blocks import (
     common,
@@ -95,6 +95,10 @@ class Gram:
     def __repr__(self) -> str:
         """Name the number of points and the kernels."""
         return f"Gram(n={self.n:g}, {', '.join(self.names)})"
+
+    def _repr_html_(self) -> str:
+        """Name the points and the kernels in notebooks, one a line."""
+        return _html.shown(f"Gram of {self.n:g} points", [("kernel", name) for name in self.names])
 
     def named(self, name: str) -> Gram:
         """Return the same Gram with its kernels' names led by the variable's."""

@@ -24,6 +24,7 @@ from lorenyi.estimate import Estimate
 from lorenyi.gram import Gram
 from lorenyi.selection.ends import Side, Wanted, look
 from lorenyi.selection.intervals import Intervals
+from lorenyi.selection.large import LARGE, Streamed
 from lorenyi.selection.levels import MEMORY, ROWS, SMOOTH, Levels, entropy_of, unit_kernel
 from lorenyi.selection.table import Table
 from lorenyi.spectra import Auto
@@ -297,8 +298,8 @@ class Kernels(Information):
     def _keep(self, features: Features, target: bool, found: Estimate, wanted: Wanted) -> None:
         """Keep the intersection of what was known and what was found."""
         key = frozenset(features), target
-        if wanted.side != "both" and not wanted.met(found):  # it went on until the end settled
-            self._settled[*key, wanted.side] = wanted.tol
+        if not wanted.met(found):  # an end has settled, or there is no more to be had
+            self._settled[*key, wanted.side] = wanted.tol if wanted.side != "both" else 0.0
         known = self._known.get(key)
         if known is not None:
             low, high = max(known.low, found.low), min(known.high, found.high)
@@ -321,13 +322,21 @@ class Kernels(Information):
         if not isinstance(solver, Auto):
             value = float(self.entropy(A))
             return Estimate(value, value, value)
+        singles, blocks = A.reduced
+        if max(map(len, blocks), default=0) > LARGE:
+            return self._large(A, wanted.tol, solver.seed)
         if len(features) > FEW:
-            singles, blocks = A.reduced
             known = _arrays.to_numpy(singles)
             found = look(known, blocks, A.n, self.entropy, *wanted, solver.seed)
             if found is not None:
                 return found
         return replace(self.entropy, solver=replace(solver, tol=wanted.tol)).certified(A)
+
+    def _large(self, A: Gram, tol: float, seed: int) -> Estimate:
+        """Measure a joint of many rows: coarsely, or as finely as time allows."""
+        wide = 4 * (self.entropy.rank or 100)
+        size = wide // 2 if tol >= 0.05 else wide
+        return replace(self.entropy, solver=Streamed(size, seed)).certified(A)
 
 
 def _product(factors: Sequence[Gram], code: np.ndarray, ordered: bool = False) -> Gram:

@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from lorenyi import _arrays
+from lorenyi import _arrays, _html
 from lorenyi._arrays import Array
 
 Kind: TypeAlias = Literal["complete", "ritz", "sketch"]
@@ -113,6 +113,17 @@ class Spectrum:
         more = f", ... ({len(self)} values)" if len(self) > 6 else ""
         rest = "" if self.kind == "complete" else f"; rest {float(_arrays.detach(self.rest)):.3g}"
         return f"Spectrum(n={self.n:g}, {self.kind}: {', '.join(shown)}{more}{rest})"
+
+    def _repr_html_(self) -> str:
+        """Draw the leading values in notebooks."""
+        leading = _arrays.to_numpy(self._repeated(40))[:40]
+        held = float(leading.sum()) / self.trace
+        rows = [
+            ("eigenvalues", f"{len(self)} ({self.kind}) of {self.n:g}"),
+            ("largest", ", ".join(f"{v:.4g}" for v in leading[:6])),
+            (f"first {len(leading)}", f"{100 * held:.4g} % of the trace"),
+        ]
+        return _html.shown("Spectrum", rows, _html.bars(leading.tolist()))
 
     @property
     def rest(self) -> Array:

@@ -1,0 +1,87 @@
+"""Where a finding goes: standard output, and a page."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from io import TextIOBase
+from pathlib import Path
+
+from lorenyi.cli import show
+from lorenyi.cli.tables import Read, Refused
+from lorenyi.report import Finding
+
+
+@dataclass(frozen=True)
+class Output:
+    """Where a finding goes."""
+
+    json: bool
+    csv: bool
+    report: Path | None
+    quiet: bool
+
+    def __post_init__(self) -> None:
+        if self.json and self.csv:
+            raise Refused("--json and --csv: choose one")
+        if self.report is None:
+            return
+        folder = self.report.absolute().parent
+        if not folder.is_dir():
+            raise Refused(f"--report {self.report}: the folder {folder} does not exist")
+        if self.report.is_dir():
+            raise Refused(f"--report {self.report}: is a folder; give a file name")
+        effective = os.access in os.supports_effective_ids
+        if not os.access(folder, os.W_OK, effective_ids=effective):
+            raise Refused(f"--report {self.report}: no permission to write in {folder}")
+
+
+@dataclass(frozen=True)
+class Job:
+    """A finding on its way out."""
+
+    finding: Finding
+    output: Output
+
+    def deliver(self) -> None:
+        """Write the page, then the result."""
+        to = self.output
+        if to.report is not None:
+            with show.progress("making the report", to.quiet):
+                try:
+                    self.finding.save(to.report)
+                except OSError as error:
+                    raise Refused(f"--report {to.report}: {error.strerror}") from None
+        form = show.as_json if to.json else show.as_csv if to.csv else show.as_text
+        sys.stdout.write(form(self.finding))
+        sys.stdout.flush()
+        if to.report is not None:
+            show.notes([f"the report is in {to.report}"], to.quiet)
+
+
+def job(finding: Finding, table: Read, output: Output, reread: str) -> Job:
+    """Add to a finding what is known of its table, and how to read it again."""
+    finding.notes = table.notes
+    finding.columns = table.described()
+    finding.settings = {"table": table.name, **finding.settings}
+    imports, _, rest = reread.partition("\n\n")
+    own, _, lines = finding.python.partition("\n\n")
+    finding.python = f"{imports}\n{own}\n\n{rest}\n{lines}"
+    return Job(finding, output)
+
+
+class Steps(TextIOBase):
+    """Takes the lines in which a selector tells of its steps, and shows them with names."""
+
+    def __init__(self, step: show.Step, names: Sequence[str]) -> None:
+        self.step, self.names = step, names
+
+    def write(self, text: str) -> int:
+        """Show a line such as `2 of 9: feature 4, 0.7 bits`."""
+        line = re.sub(r"feature (\d+)", lambda found: self.names[int(found[1])], text.strip())
+        if line:
+            self.step(line.removeprefix("InformationSelector: "), None)
+        return len(text)

@@ -1,0 +1,158 @@
+"""What was found, on a terminal, as JSON or as CSV; and progress on standard error."""
+
+from __future__ import annotations
+
+import csv
+import json
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from io import StringIO
+from typing import Any
+
+from rich.bar import Bar
+from rich.console import Console
+from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.table import Table as Lines
+from rich.text import Text
+
+from lorenyi.cli import printable
+from lorenyi.report import Finding, Table
+from lorenyi.report.finding import plain
+
+MOST = 20  # rows of a table on a terminal
+GRID = 40  # columns of a grid of shades
+SHADES = " ░▒▓█"
+Step = Callable[[str, float | None], None]
+
+
+def notes(lines: list[str], quiet: bool) -> None:
+    """Say on standard error what was guessed."""
+    for line in [] if quiet else lines:
+        sys.stderr.write(f"lorenyi: {printable(line)}\n")
+
+
+@contextmanager
+def progress(what: str, quiet: bool) -> Iterator[Step]:
+    """Show on standard error that work goes on, where somebody looks at it."""
+    console = Console(file=sys.stderr)  # this one, also while another takes its place
+    if quiet or not console.is_terminal:
+        yield lambda message, share: None
+        return
+    columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn())
+    with Progress(*columns, console=console, transient=True, redirect_stderr=False) as shown:
+        task = shown.add_task(what, total=None)
+
+        def step(message: str, share: float | None) -> None:
+            percent = "" if share is None else f" {100 * share:.0f} %"
+            shown.update(task, description=printable(f"{what}: {message}{percent}"))
+
+        yield step
+
+
+def as_json(finding: Finding) -> str:
+    """Return what was found for machines."""
+    return json.dumps(finding.json(), indent=2, allow_nan=False) + "\n"
+
+
+def as_csv(finding: Finding) -> str:
+    """Return the table behind the answer, of a matrix the whole."""
+    table = finding.grid or finding.table
+    text = StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(table.columns)
+    for row in table.rows:
+        writer.writerow(["" if v is None else v for v in map(plain, row)])
+    return text.getvalue()
+
+
+def as_text(finding: Finding) -> str:
+    """Return the answer and its table for people."""
+    console = Console(file=StringIO(), force_terminal=Console().is_terminal, width=_width())
+    for i, sentence in enumerate(finding.answer):
+        console.print(Text(printable(sentence), style="bold" if i == 0 else ""))
+    console.print()
+    if finding.grid is not None and len(finding.grid.rows) <= GRID:
+        console.print(_shaded(finding.grid))
+        console.print()
+    console.print(_ruled(_narrowed(finding.table)))
+    left = len(finding.table.rows) - MOST
+    if left > 0:
+        console.print(Text(f"  ... and {left:,} more rows (--csv, --json or --report)"))
+    return console.file.getvalue()  # type: ignore[attr-defined, no-any-return]
+
+
+def _width() -> int:
+    console = Console()
+    return console.width if console.is_terminal else 100
+
+
+def _narrowed(table: Table) -> Table:
+    """Show how far apart the ends of an interval are, which are mostly the same few digits."""
+    columns = list(table.columns)
+    if "low" not in columns:
+        return table
+    low, high = columns.index("low"), columns.index("high")
+    kept = [c for c in range(len(columns)) if c not in (low, high)]
+    return Table(
+        [*(columns[c] for c in kept), "certain to"],
+        [
+            [*(row[c] for c in kept), f"{max(row[high] - row[low], 1e-12):.0e}"]
+            for row in table.rows
+        ],
+        table.bar,
+    )
+
+
+def _ruled(table: Table) -> Lines:
+    lines = Lines(box=None, pad_edge=True, header_style="dim")
+    barred = None if table.bar is None else list(table.columns).index(table.bar)
+    for c, name in enumerate(table.columns):
+        figures = all(not isinstance(row[c], str) for row in table.rows)
+        lines.add_column(
+            Text(name), justify="right" if figures else "left", overflow="fold", no_wrap=figures
+        )
+    if barred is not None:
+        lines.add_column("")
+    shown = table.rows[:MOST]
+    most = max((abs(row[barred]) for row in shown), default=0.0) if barred is not None else 0.0
+    for row in shown:
+        cells: list[Any] = [_cell(name, v) for name, v in zip(table.columns, row, strict=True)]
+        if barred is not None:
+            cells.append(Bar(most or 1.0, 0, max(float(row[barred]), 0.0), width=24, color="cyan"))
+        lines.add_row(*cells)
+    return lines
+
+
+def _cell(name: str, value: Any) -> Text:
+    if isinstance(value, str):
+        return Text(printable(value))
+    if value is None or value != value:
+        return Text("")
+    if name in ("step", "i"):
+        return Text(f"{value}")
+    if name == "p":
+        return Text(f"{value:.2g}")
+    if name == "share":
+        return Text(f"{100 * value:.0f} %")
+    sign = "+" if name == "adds" else ""
+    return Text(f"{round(float(value), 4) + 0.0:{sign}.4f}")
+
+
+def _shaded(grid: Table) -> Text:
+    """Draw a square table as shades, with a number for each column."""
+    n = len(grid.rows)
+    off = [row[1 + j] for i, row in enumerate(grid.rows) for j in range(n) if j != i]
+    most = max([*off, 1e-12])
+    names = [printable(row[0])[:28] for row in grid.rows]
+    width = max(map(len, names))
+    text = Text(" " * (width + 5) + "".join(f"{i + 1:>2}" for i in range(n)) + "\n", style="dim")
+    for i, (name, row) in enumerate(zip(names, grid.rows, strict=True)):
+        text.append(f"{name:>{width}} {i + 1:>3} ", style="not dim")
+        for j in range(n):
+            share = max(row[1 + j], 0.0) / most
+            shade = "· " if i == j else 2 * SHADES[min(round(4 * share**0.5), 4)]
+            text.append(shade, style="cyan not dim")
+        text.append("\n")
+    text.append(f"{'':>{width}}     blank 0 to {SHADES[-1]} {most:.3f} bits", style="dim")
+    return text

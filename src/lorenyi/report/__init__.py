@@ -1,0 +1,21 @@
+"""Answers that can be shown: what was found, in words, as numbers, and as one self-contained page.
+
+>>> from sklearn.datasets import load_iris
+>>> from lorenyi import report
+>>> from lorenyi.selection import InformationSelector
+>>> X, y = load_iris(return_X_y=True, as_frame=True)
+>>> selector = InformationSelector(2).fit(X, y)
+>>> print(report.selection(selector, X, y, target="species").answer[0])
+These 2 of 4 columns tell most about species: petal width (cm) and petal length (cm).
+
+``report.selection(selector, X, y).save("iris.html")`` writes the page: no outside address, works
+offline, under 1.5 MB.
+"""
+
+from lorenyi.report.amounts import measure
+from lorenyi.report.chosen import selection
+from lorenyi.report.eigenvalues import spectrum
+from lorenyi.report.finding import Finding, Table
+from lorenyi.report.pairs import matrix
+
+__all__ = ["Finding", "Table", "matrix", "measure", "selection", "spectrum"]

@@ -1,0 +1,274 @@
+"""The spectrum of a table: how many different rows it holds, which rank and bandwidth to use."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from lorenyi.bandwidths import Median, Silverman
+from lorenyi.blocks import ArraySource
+from lorenyi.entropy import Renyi, renyi_entropy
+from lorenyi.gram import Gram
+from lorenyi.kernels import Gaussian
+from lorenyi.report.finding import Finding, Section, Table, bits, counted
+from lorenyi.report.page import table_section
+from lorenyi.selection import reading
+from lorenyi.selection.table import Variable
+from lorenyi.spectra import Auto, Spectrum
+
+SHOWN = 60  # eigenvalues of a curve
+WHOLE = 1500  # rows up to which all eigenvalues are found
+LEADING = 200  # eigenvalues of larger tables
+SAMPLE = 1000  # rows on which bandwidths are compared
+FACTORS = (1 / 8, 1 / 4, 1 / 2, 1, 2, 4, 8)  # bandwidths, in terms of the one used
+CLOSE = 0.01  # a rank is enough when its entropy is as close as this share
+
+
+def spectrum(
+    X: Any,
+    *,
+    alpha: float = 1.0,
+    rank: int | None = None,
+    bandwidth: float | None = None,
+    categorical: Sequence[int] = (),
+    seed: int = 0,
+) -> Finding:
+    """Tell how many different rows a table holds, and which rank and bandwidth suit it.
+
+    Numeric columns are standardised and share one Gaussian kernel; others must be equal.
+
+    Parameters
+    ----------
+    X : array or data frame
+        The table.
+    alpha : float
+        Order of the entropy.
+    rank : int, optional
+        How many eigenvalues to find; all of a small table, 200 of a larger one by default.
+    bandwidth : float, optional
+        Of the kernel; the median distance of standardised rows by default.
+    categorical : sequence of int
+        Positions of nominal columns; text and booleans always are.
+    seed : int
+        Of all that is random.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lorenyi import report
+    >>> found = report.spectrum(np.repeat(np.eye(3), 10, axis=0), bandwidth=0.01)
+    >>> print(found.answer[0])
+    The 30 rows count as 3.0 different ones.
+    """
+    variable = _variable(X, categorical)
+    n = len(variable.values)
+    median = _distance(variable, seed)
+    sigma = median if bandwidth is None else bandwidth
+    A = variable.gram(Gaussian(sigma), True, None)
+    found = _solved(A, rank if rank is not None or n <= WHOLE else min(LEADING, n - 1), seed)
+    values = found.values
+    entropy = Renyi(alpha, rank, Auto(seed=seed)).certified(A)
+    effective = 2.0**entropy
+    enough = _enough(found, alpha, n)
+    sweep = _sweep(variable, sigma, seed)
+    low, high = _sensible(sweep, min(n, SAMPLE))
+    held = np.cumsum(values)
+    rows = [[i + 1, float(v), float(held[i])] for i, v in enumerate(values[:SHOWN])]
+    kinds = f"{variable.numbers.shape[1]} numeric, {variable.symbols.shape[1]} nominal"
+    return Finding(
+        question="How many different rows does this table hold?",
+        answer=[
+            f"The {n:,} rows count as {float(effective):.1f} different ones.",
+            f"That is 2^S, S = {bits(entropy)} bits at order {alpha:g}; all alike would be 1, all "
+            f"different {n:,}.",
+            _rank_words(enough, alpha, len(values)),
+            _bandwidth_words(sigma, median, bandwidth is None, low, high),
+        ],
+        facts=[
+            (f"{float(effective):.1f}", "effective number of rows"),
+            (f"{n:,}", "rows"),
+            (str(enough) if enough else f"over {len(values)}", "sensible rank"),
+            (f"{median:.3g}", "median distance"),
+        ],
+        table=Table(["i", "eigenvalue", "sum"], rows, "eigenvalue"),
+        settings={
+            "order": alpha,
+            "rank": rank,
+            "bandwidth": float(sigma),
+            "columns": kinds,
+            "standardised": "yes",
+            "eigenvalues found": int(np.sum(values > 0)),
+            "seed": seed,
+        },
+        python=_python(sigma, alpha, rank, seed),
+        sections=lambda: [
+            curve({"all columns": A}, "Spectrum", "Leading eigenvalues.", wide=True, seed=seed),
+            _sweep_section(sweep, sigma, min(n, SAMPLE), n),
+            table_section("Eigenvalues", "", Table(["i", "eigenvalue", "sum"], rows), name="i"),
+        ],
+        extra={
+            "rows": n,
+            "entropy": {"value": float(entropy), "low": entropy.low, "high": entropy.high},
+            "effective_rank": float(effective),
+            "sensible_rank": enough,
+            "median_distance": median,
+            "silverman": _silverman(variable),
+            "sensible_bandwidth": [low, high],
+            "bandwidths": [
+                {"bandwidth": s, "effective_rows_order_2": v, "rows": min(n, SAMPLE)}
+                for s, v in sweep
+            ],
+        },
+    )
+
+
+def curve(
+    grams: Mapping[str, Gram], title: str, text: str, *, wide: bool = False, seed: int = 0
+) -> Section:
+    """Return the leading eigenvalues of some Grams, to be drawn."""
+    series = []
+    for name, A in grams.items():
+        values = _solved(A, min(SHOWN, int(A.n) - 1), seed).values[:SHOWN]
+        series.append({"name": name, "values": [float(v) for v in values if v > 1e-12]})
+    return {
+        "kind": "curves",
+        "title": title,
+        "text": text,
+        "series": series,
+        "x": "eigenvalue, in order",
+        "y": "size (they sum to 1)",
+        "wide": wide,
+    }
+
+
+def _solved(A: Gram, rank: int | None, seed: int) -> Spectrum:
+    with warnings.catch_warnings():
+        # Eigenvalues are shown with three digits: a certificate that stays wider is no news.
+        warnings.filterwarnings("ignore", message=".*certified width", category=RuntimeWarning)
+        return Auto(tol=1e-3, seed=seed)(A, rank)
+
+
+def _variable(X: Any, categorical: Sequence[int]) -> Variable:
+    columns = reading.read_frame(X) if reading.is_frame(X) else list(np.asarray(X, float).T)
+    reading.require_values(columns, False)
+    symbols = [j in set(categorical) or c.dtype.kind == "i" for j, c in enumerate(columns)]
+    return reading.variable(columns, symbols, [False] * len(columns))
+
+
+def _distance(variable: Variable, seed: int) -> float:
+    numbers = variable.standardised(None)
+    if not numbers.shape[1]:
+        return 1.0
+    return float(Median(seed=seed)(ArraySource(numbers), None))  # type: ignore[arg-type]
+
+
+def _silverman(variable: Variable) -> float | None:
+    numbers = variable.standardised(None)
+    if not numbers.shape[1]:
+        return None
+    return float(np.mean(Silverman()(ArraySource(numbers), None)))
+
+
+def _enough(found: Spectrum, alpha: float, n: int) -> int | None:
+    """Return the least rank whose entropy is within a share of the classical one."""
+    if alpha == 0:
+        return None
+    exact = float(renyi_entropy(found, alpha))
+    known = int(np.sum(found.values > 1e-12))
+    low, high = 1, min(known, n - 1)
+    near = CLOSE * max(exact, 0.1)
+
+    def close(k: int) -> bool:
+        return float(renyi_entropy(found, alpha, k)) - exact <= near
+
+    if not close(high):
+        return None
+    while low < high:  # S^k falls with k
+        middle = (low + high) // 2
+        low, high = (low, middle) if close(middle) else (middle + 1, high)
+    return low
+
+
+def _sweep(variable: Variable, sigma: float, seed: int) -> list[tuple[float, float]]:
+    """Return 2^S_2 of a sample of rows for several bandwidths."""
+    n = len(variable.values)
+    if n > SAMPLE:
+        index = np.random.default_rng(seed).choice(n, SAMPLE, replace=False)
+        variable = variable.take(np.sort(index))
+    if not variable.numbers.shape[1]:
+        return []
+    found = []
+    for factor in FACTORS:
+        A = variable.gram(Gaussian(sigma * factor), True, None)
+        found.append((sigma * factor, float(2.0 ** Renyi(2.0)(A))))
+    return found
+
+
+def _sensible(sweep: list[tuple[float, float]], n: int) -> tuple[float | None, float | None]:
+    """Return the bandwidths at which rows are neither all alone nor all alike."""
+    fine = [sigma for sigma, rows in sweep if 1.5 <= rows <= n / 2]
+    return (min(fine), max(fine)) if fine else (None, None)
+
+
+def _rank_words(enough: int | None, alpha: float, found: int) -> str:
+    if enough is None:
+        return (
+            f"No rank up to the {counted(found, 'eigenvalue')} found comes within 1 % of the "
+            "classical entropy: the spectrum is flat, so use none, or a larger bandwidth."
+        )
+    return (
+        f"A rank of {enough} is enough: the low-rank entropy of order {alpha:g} is then within 1 % "
+        "of the classical one."
+    )
+
+
+def _bandwidth_words(
+    sigma: float, median: float, default: bool, low: float | None, high: float | None
+) -> str:
+    used = f"The bandwidth is {sigma:.3g}" + (
+        ", the median distance of standardised rows" if default else f" (median: {median:.3g})"
+    )
+    if low is None or high is None:
+        return f"{used}; at no bandwidth near it are rows neither all alone nor all alike."
+    return (
+        f"{used}; from {low:.3g} to {high:.3g} is sensible: below, nearly every row stands alone, "
+        "above, all look alike."
+    )
+
+
+def _sweep_section(sweep: list[tuple[float, float]], sigma: float, sample: int, n: int) -> Section:
+    part = f" Measured on {sample:,} rows drawn from {n:,}." if sample < n else ""
+    rows = [
+        {
+            "name": f"bandwidth {s:.3g}" + (" (used)" if s == sigma else ""),
+            "value": float(np.log2(max(v, 1.0))),
+            "more": [f"counts as {v:.1f} different rows"],
+        }
+        for s, v in sweep
+    ]
+    most = f"{np.log2(sample):.2f}"
+    return {
+        "kind": "bars",
+        "title": "How the bandwidth changes it",
+        "text": f"Entropy of order 2 in bits, of at most {most}. Near the most, every row stands "
+        f"alone; near 0, all look alike.{part}",
+        "rows": rows,
+        "unit": "bits",
+    }
+
+
+def _python(sigma: float, alpha: float, rank: int | None, seed: int) -> str:
+    return "\n".join(
+        [
+            "import lorenyi as lr",
+            "",
+            "numbers = (numbers - numbers.mean(axis=0)) / numbers.std(axis=0)",
+            f"A = lr.gram(numbers, lr.Gaussian({float(sigma)!r}))",
+            "for column in nominal:",
+            "    A = A * lr.gram(column, lr.Delta())",
+            f"lr.Renyi({alpha!r}, {rank!r}, lr.Auto(seed={seed})).certified(A)",
+        ]
+    )

@@ -1,0 +1,187 @@
+"""The page is one small file that asks nothing of the network, in which names are only text."""
+
+import base64
+import hashlib
+import json
+import re
+from html import unescape
+from html.parser import HTMLParser
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from lorenyi import report
+from lorenyi.report import Finding, Table
+from lorenyi.report.finding import listed
+from lorenyi.report.page import embedded, write
+from lorenyi.report.pairs import clustered
+from lorenyi.selection import JMI, InformationSelector
+
+RNG = np.random.default_rng(8)
+X = RNG.normal(size=(50, 4))
+X[:, 3] = X[:, 0] + 0.1 * RNG.normal(size=50)
+Y = (X[:, 0] + X[:, 1] > 0).astype(int)
+HOSTILE = [
+    "<script>alert(1)</script>",
+    "</script><img src=x onerror=alert(2)>",
+    "\"quoted\" & 'single' {{data}} \\u003c",
+    "\u2028line\u2029 🦊 \ud800",
+]
+FRAME = pd.DataFrame(X, columns=[*HOSTILE[:3], "{{script}}"])
+
+
+class Elements(HTMLParser):
+    """The elements of a page, and the text of scripts."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.tags, self.scripts, self.style, self.inside = [], [], "", None
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+        self.inside = tag
+
+    def handle_endtag(self, tag):
+        self.inside = None
+
+    def handle_data(self, data):
+        if self.inside == "script":
+            self.scripts.append(data)
+        elif self.inside == "style":
+            self.style += data
+
+
+def finding(name="x", columns=None):
+    table = Table(["column", "bits"], [[name, 0.5]])
+    section = {"kind": "table", "title": name, "columns": ["column"], "rows": [[name]]}
+    answer = [f"{name} tells most.", f"Again {name}."]
+    return Finding(
+        f"What about {name}?",
+        answer,
+        [("1", name)],
+        table,
+        {"name": name},
+        python=f"table[{name!r}]",
+        sections=lambda: [section],
+        columns=columns,
+        command=f"lorenyi {name}",
+        notes=[name],
+    )
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_names_stay_text(name):
+    text = finding(name).html()
+    found = Elements(text)
+    assert len(found.scripts) == 2
+    assert json.loads(found.scripts[0])["sections"][0]["title"] == name
+    assert not [tag for tag, _ in found.tags if tag == "img"]
+    assert not [a for _, attributes in found.tags for a in attributes if a.startswith("on")]
+    heading = re.search(r"<h1>(.*?)</h1>", text, re.DOTALL)[1]
+    assert unescape(heading) == f"{name} tells most."
+
+
+@pytest.mark.parametrize("value", [*HOSTILE, {"&": ["<", ">", "\u2029"]}])
+def test_data_survive_the_page(value):
+    text = embedded(value)
+    assert not set(text) & set("<>&\u2028\u2029")
+    assert json.loads(text) == value
+
+
+def test_the_policy_allows_this_script_and_style_and_nothing_else():
+    found = Elements(finding().html())
+    policy = next(a["content"] for _, a in found.tags if "http-equiv" in a)
+    assert policy.startswith("default-src 'none';")
+    for kind, text in (("script-src", found.scripts[1]), ("style-src", found.style)):
+        digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+        assert f"{kind} 'sha256-{digest}';" in policy
+    assert "unsafe" not in policy
+
+
+def test_there_is_no_outside_address():
+    text = finding().html()
+    assert not re.findall(r"(?:https?:)?//\w[^\s]*", re.sub(r"^\s*//.*$", "", text, flags=re.M))
+    assert not re.findall(r"@import|url\(", text)
+
+
+def test_ten_thousand_columns_fit():
+    names = [f"{'column ' * 5}{i}" for i in range(10_000)]
+    rows = [[name, "numbers", 7] for name in names]
+    text = finding(columns=Table(["column", "read as", "values"], rows)).html()
+    assert len(text.encode()) < 1_500_000
+    sections = json.loads(Elements(text).scripts[0])["sections"]
+    assert len(sections[-1]["rows"]) == 10_000
+    long = Table(["column"], [[f"{name} {'x' * 150}"] for name in names])
+    cut = finding(columns=long).html()
+    assert len(cut.encode()) < 1_500_000
+    assert re.search(r"The first [\d,]+ of 10,000 are shown", cut)
+
+
+def test_a_file_appears_whole_or_not_at_all(tmp_path):
+    path = tmp_path / "page.html"
+    path.write_text("old")
+    with pytest.raises(AttributeError):
+        write(None, path)
+    assert path.read_text() == "old"
+    finding(HOSTILE[3]).save(path)
+    assert "tells most" in path.read_text(encoding="utf-8")
+    assert [p.name for p in tmp_path.iterdir()] == ["page.html"]
+
+
+# ------------------------------------------------------------------------------ what it shows
+
+
+def sections(found):
+    return {s["title"]: s for s in found.sections()}
+
+
+def test_the_selection_says_what_when_and_why():
+    selector = InformationSelector(2).fit(FRAME, Y)
+    found = report.selection(selector, FRAME, Y, target="y")
+    names = [FRAME.columns[j] for j in selector.indices_]
+    assert found.answer[0] == f"These 2 of 4 columns tell most about y: {names[0]} and {names[1]}."
+    assert "It was asked for 2 features." in found.answer
+    whole = -np.log2(np.mean(Y) ** 2 + np.mean(1 - Y) ** 2)
+    share = 100 * selector.scores_[-1] / whole
+    assert f"({share:.0f} %)" in found.answer[1]
+    shown = sections(found)
+    path = shown["Score path"]
+    assert [row["name"] for row in path["rows"]][:2] == names
+    assert [row["hollow"] for row in path["rows"]] == [False, False, True, True]
+    assert path["stop"] == 2
+    points = {p["name"]: p for p in shown["Relevance against redundancy"]["points"]}
+    assert [points[name]["step"] for name in names] == [1, 2]
+    heat = shown["What pairs of columns share"]
+    i, j = (heat["names"].index(FRAME.columns[k]) for k in (0, 3))
+    most = max(v for row in heat["matrix"] for v in row if v is not None)
+    assert heat["matrix"][i][j] == most  # the copy with noise
+    values = shown["Spectrum of the chosen columns"]["series"][0]["values"]
+    assert values == sorted(values, reverse=True)
+
+
+def test_other_criteria_and_the_automatic_stop_have_their_words():
+    selector = InformationSelector(criterion=JMI(bins=2), n_permutations=10).fit(X, Y)
+    found = report.selection(selector, X, Y)
+    assert len(found.table.rows) > 1
+    assert "stopped by itself" in " ".join(found.answer)
+    assert "adds" not in found.table.columns
+    assert "p" in found.table.columns
+    assert found.settings["information"] == "Shannon's, 2 bins of equal frequency"
+    assert "from" not in sections(found)["Score path"]["rows"][0]
+
+
+def test_names_in_a_row():
+    assert [listed(["a"]), listed(["a", "b"]), listed(list("abcd"), 2)] == [
+        "a",
+        "a and b",
+        "a, b and 2 more",
+    ]
+
+
+def test_constant_columns_do_not_disturb_the_clusters():
+    shared = np.array([[1.0, 0.9, 0.0], [0.9, 1.0, 0.0], [0.0, 0.0, 0.0]])
+    order, groups = clustered(shared)
+    assert sorted(order) == [0, 1, 2]
+    assert [sorted(group) for group in groups] == [[0, 1]]
