@@ -43,6 +43,10 @@ def single_blocks_of_four(size, seed=0):
     return lr.BlockLanczos(steps=-(-size // 4), block=4, seed=seed)
 
 
+def subspace(size, seed=0):
+    return lr.SubspaceIteration(steps=2, extra=size, seed=seed)
+
+
 def pivots(size, seed=0):
     return lr.PivotedCholesky(tol=1e-15, size=size, block=4, seed=seed)
 
@@ -55,6 +59,7 @@ METHODS = {
     "BlockLanczos": Method(blocks_of_four, "ritz"),
     "BlockLanczos in float32": Method(single_blocks_of_four, "ritz", precision=SINGLE),
     "PivotedCholesky": Method(pivots, "ritz", tensors=False),
+    "SubspaceIteration": Method(subspace, "ritz", rank_optional=False),
     "GaussianProjection": Method(lr.GaussianProjection, "sketch", rank_optional=False),
     "HadamardProjection": Method(lr.HadamardProjection, "sketch", rank_optional=False),
     "InputSparsity": Method(lr.InputSparsity, "sketch", rank_optional=False),

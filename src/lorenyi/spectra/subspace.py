@@ -9,6 +9,7 @@ import numpy as np
 
 from lorenyi import _arrays
 from lorenyi.gram import Gram
+from lorenyi.spectra.exact import Exact
 from lorenyi.spectra.solver import Solver, rayleigh, require_seed, require_size
 from lorenyi.spectra.spectrum import Spectrum
 
@@ -53,10 +54,13 @@ class SubspaceIteration(Solver):
             raise ValueError(
                 f"{self!r} finds leading eigenvalues only: give rank=k, or use Exact or Lanczos"
             )
+        size = rank + self.extra
+        if size >= len(A):  # the block would be all of the space
+            return Exact().solve(A, rank)
         dense = A.dense()
         fixed = _arrays.detach(dense)
         xp = _arrays.namespace(fixed)
-        Q = _arrays.like(_start(self.seed, len(A), min(rank + self.extra, len(A))), fixed)
+        Q = _arrays.like(_start(self.seed, len(A), size), fixed)
         for _ in range(self.steps):
             Q = xp.linalg.qr(fixed @ Q)[0]
         values, S = _arrays.eigh(Q.T @ (fixed @ Q))
