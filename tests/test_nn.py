@@ -164,7 +164,7 @@ HARD = {
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32, torch.bfloat16, torch.float16])
 def test_gradients_are_finite_whatever_the_batch(name, rank, dtype):
     for alpha in (0.5, 1.01, 2.0):
-        z = HARD[name].to(dtype).requires_grad_()
+        z = HARD[name].clone().to(dtype).requires_grad_()
         x, y = rows(len(z), 5, seed=2).to(dtype), torch.arange(len(z)) % 2
         loss = InformationBottleneck(lr.Renyi(alpha, rank), beta=1.0)
         value = loss(z[:, :2], y, x, z)
@@ -204,20 +204,20 @@ def test_auto_is_settled_by_the_size_of_the_batch():
 
 
 def test_under_autocast_the_spectrum_is_at_least_float32():
-    """Half the digits of the products would be lost, and the matrix not positive any more."""
-    x, layer = rows(64, 20, dtype=torch.float32), torch.nn.Linear(20, 6)
-    term = MutualInformation(lr.Renyi(1.01, rank=10))
+    """Most digits of the products would be lost, and the matrix not positive any more."""
+    x, z = rows(64, 20, dtype=torch.float32), rows(64, 6, seed=1).bfloat16().requires_grad_()
+    term, noisy = MutualInformation(lr.Renyi(1.01, rank=10)), NonlinearBottleneck()
     with torch.autocast("cpu", dtype=torch.bfloat16):
-        z = layer(x)
         value = term(x, z)
-    assert z.dtype == torch.bfloat16
-    assert value.dtype == torch.float32
-    assert value.item() == pytest.approx(term(x, z.float()).item(), abs=1e-5)
+        noisy(z)
+    assert value.dtype == noisy._rate.dtype == torch.float32
+    assert value.item() == pytest.approx(term(x, z.detach().float()).item(), abs=1e-6)
     value.backward()
-    assert torch.isfinite(layer.weight.grad).all()
+    assert z.grad.dtype == torch.bfloat16
+    assert torch.isfinite(z.grad).all()
 
 
-@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore:The .grad attribute")
 def test_a_compiled_model_with_the_loss_gives_the_same():
     model, loss = torch.nn.Linear(5, 3), InformationBottleneck(lr.Renyi(1.01, rank=4))
     x, y = rows(30, 5, dtype=torch.float32), torch.arange(30) % 3
@@ -327,7 +327,7 @@ def trained(beta, steps=120):
     generator = torch.Generator().manual_seed(1)
     y = torch.arange(161) % 3
     x = torch.randn(161, 10, generator=generator)
-    x[:, :3] += 2.5 * torch.nn.functional.one_hot(y, 3)
+    x[:, :3] += 3.0 * torch.nn.functional.one_hot(y, 3)
     encoder = torch.nn.Sequential(torch.nn.Linear(10, 32), torch.nn.ReLU(), torch.nn.Linear(32, 8))
     head = torch.nn.Linear(8, 3)
     loss = InformationBottleneck(lr.Renyi(1.01, rank=10), beta, GAUSSIAN, GAUSSIAN)
@@ -351,10 +351,9 @@ def trained(beta, steps=120):
 def test_training_lowers_the_information_and_keeps_the_accuracy():
     start, plain, plain_accuracy = trained(0.0)
     _, squeezed, accuracy = trained(0.3)
-    assert squeezed < 0.8 * start
-    assert squeezed < 0.8 * plain
+    assert squeezed < 0.9 * start < 0.5 * plain
     assert accuracy > 0.9
-    assert accuracy > plain_accuracy - 0.05
+    assert accuracy > plain_accuracy - 0.02
 
 
 # -------------------------------------------------------------------------------------- the plane

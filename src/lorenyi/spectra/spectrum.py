@@ -146,7 +146,7 @@ class Spectrum:
                         RuntimeWarning,
                         stacklevel=3,
                     )
-                kept = kept * (self.trace / (self.trace - excess))
+                kept = kept * (self.trace / xp.sum(kept))
             rest = xp.clip(rest, min=0.0)
         tail = xp.reshape(rest / (self.n - rank), (1,))
         counts = _arrays.like(
