@@ -81,7 +81,7 @@ def read_idx(folder: Path, name: str) -> np.ndarray:
         content = stream.read()
     axes = content[3]
     shape = struct.unpack(f">{axes}I", content[4 : 4 + 4 * axes])
-    return np.frombuffer(content, np.uint8, offset=4 + 4 * axes).reshape(shape)
+    return np.frombuffer(content, np.uint8, offset=4 + 4 * axes).reshape(shape).copy()
 
 
 def cifar10(folder: Path) -> Images:
