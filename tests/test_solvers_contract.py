@@ -584,4 +584,4 @@ def test_a_matrix_with_a_negative_eigenvalue_is_refused_where_it_is_seen(name):
     K[0, 1] = K[1, 0] = 1.5  # eigenvalues 2.5 and -0.5
     A = lr.gram(K, lr.Precomputed())
     with pytest.raises(ValueError, match=r"not (positive semi-definite|a kernel matrix)"):
-        METHODS[name].make(12)(A)
+        METHODS[name].make(12)(A, None if METHODS[name].rank_optional else 5)

@@ -52,7 +52,8 @@ class SubspaceIteration(Solver):
         """Iterate on one block."""
         if rank is None:
             raise ValueError(
-                f"{self!r} finds leading eigenvalues only: give rank=k, or use Exact or Lanczos"
+                f"{self!r} finds leading eigenvalues, rank=None asks for all: give rank=k, or use "
+                "Exact or Lanczos"
             )
         size = rank + self.extra
         if size >= len(A):  # the block would be all of the space
