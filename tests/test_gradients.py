@@ -35,6 +35,7 @@ SOLVERS = {
     "Lanczos, full steps": lr.Lanczos(steps=30),
     "Lanczos, tolerance": lr.Lanczos(steps=8, tol=1e-13, restarts=300),
     "BlockLanczos": lr.BlockLanczos(steps=4, block=3, single=False),
+    "SubspaceIteration": lr.SubspaceIteration(),
     "GaussianProjection": lr.GaussianProjection(6),
     "HadamardProjection": lr.HadamardProjection(6),
     "InputSparsity": lr.InputSparsity(6),
@@ -257,6 +258,7 @@ HARD_SOLVERS = [
     lr.Exact(),
     lr.Lanczos(12),
     lr.BlockLanczos(steps=6, block=2),
+    lr.SubspaceIteration(extra=1),
     lr.GaussianProjection(1),
     lr.HadamardProjection(12),
     lr.InputSparsity(1),
@@ -275,7 +277,7 @@ def test_gradients_are_finite_whatever_the_batch(name, alpha, dtype):
     for kernel in HARD_KERNELS:
         for solver in HARD_SOLVERS:
             for rank in (None, 1):
-                if rank is None and isinstance(solver, Projection):
+                if rank is None and isinstance(solver, (Projection, lr.SubspaceIteration)):
                     continue
                 x = torch.tensor(HARD[name], dtype=dtype, requires_grad=True)
                 value = lr.Renyi(alpha, rank, solver)(lr.gram(x, kernel))

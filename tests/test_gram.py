@@ -712,3 +712,15 @@ def test_factors_are_points_or_matrices():
     assert isinstance(A, Gram)
     assert [type(f) for f in A.factors] == [Points, Matrix]
     assert [len(f) for f in A.factors] == [45, 45]
+
+
+@pytest.mark.parametrize("solver", [lr.Exact(), lr.BlockLanczos(), lr.Auto()], ids=repr)
+def test_a_joint_is_no_more_precise_than_its_coarsest_factor(solver):
+    """Entries rounded to float32 are not positive semi-definite to sixteen digits."""
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    y, H = np.arange(60) % 2, lr.Renyi(1.01, solver=solver)
+    exact = lr.mutual_information(lr.gram(X, lr.Gaussian(2.0)), y, entropy=H)
+    coarse = lr.gram(X.astype(np.float32), lr.Gaussian(2.0))
+    assert (coarse * lr.gram(y)).reference.dtype == np.float32
+    assert (coarse * lr.gram(X, lr.Gaussian(1.0))).reference.dtype == np.float32
+    assert float(lr.mutual_information(coarse, y, entropy=H)) == pytest.approx(exact, abs=1e-4)

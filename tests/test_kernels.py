@@ -302,6 +302,23 @@ def test_deviations_are_summed_over_blocks(monkeypatch):
     assert settled(lr.Scott(), Z) == pytest.approx(plain, rel=1e-14)
 
 
+@pytest.mark.parametrize("k", [1, 3, 100])
+def test_the_nearest_rule_is_the_mean_distance_to_neighbours(k):
+    Z = rows(12)
+    distances = np.sort(np.linalg.norm(Z[:, None] - Z[None], axis=2), axis=1)[:, 1 : k + 1]
+    assert settled(lr.Nearest(k), Z) == pytest.approx(distances.mean())
+    w = np.array([2, 1, 3, 0, 1, 1, 4, 1, 1, 2, 1, 1])
+    repeated = settled(lr.Nearest(k), np.repeat(Z, w, axis=0))
+    assert settled(lr.Nearest(k), Z, w.astype(float)) == pytest.approx(repeated, rel=1e-6)
+    assert settled(lr.Nearest(k), np.ones((5, 2))) == 1.0
+
+
+@pytest.mark.parametrize("k", [0, 2.5, True])
+def test_a_number_of_neighbours_that_is_none_is_refused(k):
+    with pytest.raises(ValueError, match="integer of at least 1"):
+        lr.Nearest(k)
+
+
 @pytest.mark.parametrize("word", ["median", "scott", "silverman"])
 def test_a_rule_may_be_named(word):
     rule = {"median": lr.Median(), "scott": lr.Scott(), "silverman": lr.Silverman()}[word]

@@ -43,6 +43,10 @@ def single_blocks_of_four(size, seed=0):
     return lr.BlockLanczos(steps=-(-size // 4), block=4, seed=seed)
 
 
+def subspace(size, seed=0):
+    return lr.SubspaceIteration(steps=2, extra=size, seed=seed)
+
+
 def pivots(size, seed=0):
     return lr.PivotedCholesky(tol=1e-15, size=size, block=4, seed=seed)
 
@@ -55,6 +59,7 @@ METHODS = {
     "BlockLanczos": Method(blocks_of_four, "ritz"),
     "BlockLanczos in float32": Method(single_blocks_of_four, "ritz", precision=SINGLE),
     "PivotedCholesky": Method(pivots, "ritz", tensors=False),
+    "SubspaceIteration": Method(subspace, "ritz", rank_optional=False),
     "GaussianProjection": Method(lr.GaussianProjection, "sketch", rank_optional=False),
     "HadamardProjection": Method(lr.HadamardProjection, "sketch", rank_optional=False),
     "InputSparsity": Method(lr.InputSparsity, "sketch", rank_optional=False),
@@ -579,4 +584,4 @@ def test_a_matrix_with_a_negative_eigenvalue_is_refused_where_it_is_seen(name):
     K[0, 1] = K[1, 0] = 1.5  # eigenvalues 2.5 and -0.5
     A = lr.gram(K, lr.Precomputed())
     with pytest.raises(ValueError, match=r"not (positive semi-definite|a kernel matrix)"):
-        METHODS[name].make(12)(A)
+        METHODS[name].make(12)(A, None if METHODS[name].rank_optional else 5)

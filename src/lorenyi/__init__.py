@@ -6,7 +6,7 @@
 """
 
 from lorenyi import theory
-from lorenyi.bandwidths import Median, Scott, Silverman
+from lorenyi.bandwidths import Median, Nearest, Scott, Silverman
 from lorenyi.entropy import Renyi, information_potential, renyi_entropy
 from lorenyi.estimate import Bits, Estimate
 from lorenyi.gram import Gram, gram, joint
@@ -46,6 +46,7 @@ from lorenyi.spectra import (
     Solver,
     SparseGraph,
     Spectrum,
+    SubspaceIteration,
 )
 
 __version__ = "0.1.0"
@@ -70,6 +71,7 @@ __all__ = [
     "Laplacian",
     "Linear",
     "Median",
+    "Nearest",
     "PivotedCholesky",
     "Polynomial",
     "Precomputed",
@@ -79,6 +81,7 @@ __all__ = [
     "Solver",
     "SparseGraph",
     "Spectrum",
+    "SubspaceIteration",
     "conditional_entropy",
     "conditional_mutual_information",
     "dual_total_correlation",

@@ -20,10 +20,17 @@ import scipy.sparse
 Array: TypeAlias = Any
 Namespace: TypeAlias = Any
 
+_NAMESPACES: dict[type, Namespace] = {}  # by type of array: asked for at every step of a formula
+
 
 def namespace(*arrays: Array) -> Namespace:
     """Return the array API namespace shared by the arrays."""
-    return array_api_compat.array_namespace(*arrays)
+    kind = type(arrays[0])
+    if len(arrays) > 1 and any(type(array) is not kind for array in arrays):
+        return array_api_compat.array_namespace(*arrays)
+    if kind not in _NAMESPACES:
+        _NAMESPACES[kind] = array_api_compat.array_namespace(*arrays)
+    return _NAMESPACES[kind]
 
 
 def is_numpy(x: object) -> bool:
@@ -33,7 +40,8 @@ def is_numpy(x: object) -> bool:
 
 def is_torch(x: object) -> bool:
     """Tell whether x is a PyTorch tensor, without importing torch."""
-    return "torch" in sys.modules and array_api_compat.is_torch_array(x)
+    torch = sys.modules.get("torch")
+    return torch is not None and isinstance(x, torch.Tensor)
 
 
 def is_array(x: object) -> bool:
@@ -70,6 +78,8 @@ def to_numpy(x: Array) -> np.ndarray:
 
 def like(x: Array, reference: Array) -> Array:
     """Return x in the library, on the device and (for floats) in the precision of reference."""
+    if type(x) is type(reference) and x.dtype == reference.dtype:
+        return x
     xp = namespace(reference)
     if is_array(x) and namespace(x) is xp:
         moved = x

@@ -7,6 +7,7 @@ as they are read). Whatever can give rows by number can be a third.
 
 from __future__ import annotations
 
+import math
 import os
 import threading
 from abc import ABC, abstractmethod
@@ -21,6 +22,7 @@ from lorenyi import _arrays
 from lorenyi._arrays import Array
 
 BLOCK_ROWS = 2**16
+A_LITTLE = 2**19  # bytes that are not worth asking the system about
 
 
 class Source(ABC):
@@ -40,7 +42,7 @@ class Source(ABC):
         """Return the source of the rows at these positions, in this order."""
 
     @abstractmethod
-    def affine(self, shift: Array, scale: Array) -> Source:
+    def affine(self, shift: Array, scale: Array | float) -> Source:
         """Return the source of (rows - shift) / scale."""
 
     def __len__(self) -> int:
@@ -77,7 +79,7 @@ class ArraySource(Source):
 
     array: Array
     shift: Array | None = None
-    scale: Array | None = None
+    scale: Array | float | None = None
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -93,7 +95,7 @@ class ArraySource(Source):
         """Return the source of the rows at these positions, in this order."""
         return ArraySource(self._moved(_arrays.take(self.array, index)))
 
-    def affine(self, shift: Array, scale: Array) -> ArraySource:
+    def affine(self, shift: Array, scale: Array | float) -> ArraySource:
         """Return the source of (rows - shift) / scale: computed once, or when read from a file."""
         if isinstance(self.array, np.memmap) and self.scale is None:
             return ArraySource(self.array, shift, scale)
@@ -173,16 +175,14 @@ def free_memory() -> int:
 
 
 def fits(needed: int) -> bool:
-    """Tell whether so many bytes are free."""
-    return needed < 2**19 or needed <= free_memory()
+    """Tell whether so many bytes are free; a little always is."""
+    return needed <= A_LITTLE or needed <= free_memory()
 
 
 def require_memory(needed: int, what: str, remedy: str) -> None:
     """Refuse, before trying, what does not fit in memory."""
-    if needed < 2**19:  # asking takes longer than making a small matrix
-        return
-    free = free_memory()
-    if needed > free:
+    if not fits(needed):
+        free = free_memory()
         raise MemoryError(
             f"{what} needs {needed / 2**30:.1f} GiB and {free / 2**30:.1f} GiB are free; {remedy}"
         )
@@ -273,6 +273,9 @@ def require_finite(array: Array, name: str) -> None:
     for block in slices(int(array.shape[0]), BLOCK_ROWS):
         part = _arrays.detach(array[block, :])
         xp = _arrays.namespace(part)
+        with np.errstate(over="ignore", invalid="ignore"):
+            if math.isfinite(float(xp.sum(part))):  # else one is not, or the sum overflowed
+                continue
         if not bool(xp.all(xp.isfinite(part))):
             bad = np.argwhere(~np.isfinite(_arrays.to_numpy(part)))[0]
             value = _arrays.to_numpy(part)[tuple(bad)]

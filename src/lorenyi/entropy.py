@@ -103,20 +103,20 @@ def _entropy(spectrum: Spectrum, alpha: float) -> Array:
     xp = _arrays.namespace(values)
     if alpha == math.inf:
         return -xp.log2(xp.max(spectrum.values))  # not of `values`, where zeros have become 1
-    p = values / spectrum.trace
-    shift = 0.0
+    p, shift = values, 0.0
     if spectrum.trace != 1.0:
+        p = values / spectrum.trace
         if alpha == 1:
             raise ValueError(
                 f"alpha=1 with trace {spectrum.trace:g}: S(pA) diverges at 1; scale it to trace 1"
             )
         shift = alpha / (1 - alpha) * math.log2(spectrum.trace)
-    log = xp.where(zero, 0.0, xp.log(p))
+    log = xp.where(zero, 0.0, xp.log(p))  # so zeros add nothing to either sum below
     if alpha == 1:
-        return -xp.sum(xp.where(zero, 0.0, counts * p * log)) / math.log(2)
+        return -xp.sum(counts * p * log) / math.log(2)
     if abs(alpha - 1) < _NEAR_ONE:
         # sum p^alpha = 1 + sum p (p^(alpha-1) - 1): nothing cancels as alpha goes to 1.
-        excess = xp.sum(xp.where(zero, 0.0, counts * p * xp.expm1((alpha - 1) * log)))
+        excess = xp.sum(counts * p * xp.expm1((alpha - 1) * log))
         return xp.log1p(excess) / ((1 - alpha) * math.log(2)) + shift
     top = xp.max(xp.where(zero, -math.inf, _arrays.detach(log)))
     below = xp.where(zero, 0.0, log - top)  # at zeros log is 0, and exp(-alpha top) may overflow

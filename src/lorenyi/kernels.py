@@ -107,11 +107,10 @@ class _Scaled(Kernel):
             )
         # Distances do not feel the shift; products of large coordinates would lose digits.
         rows = points.rows(slice(0, min(len(points), 1024)))
-        centre = _arrays.to_numpy(rows).mean(axis=0)
-        reference = rows[:0, :]
-        shift = _arrays.like(centre.astype(np.float64), reference)
-        scale = _arrays.like(np.broadcast_to(np.asarray(sigma, np.float64), (d,)), reference)
-        return replace(self, sigma=sigma), points.affine(shift, scale)
+        shift = _arrays.namespace(rows).mean(_arrays.detach(rows), axis=0)
+        scale = _arrays.like(np.asarray(sigma), shift) if isinstance(sigma, tuple) else sigma
+        settled = self if sigma is self.sigma else replace(self, sigma=sigma)
+        return settled, points.affine(shift, scale)
 
 
 @dataclass(frozen=True, repr=False)
@@ -146,7 +145,8 @@ def _minus_half_squares(X: Array, Y: Array) -> Array:
     xp = _arrays.namespace(X, Y)
     if X.shape[1] == 1:
         return -0.5 * (X - Y.T) ** 2
-    x2, y2 = -0.5 * xp.sum(X * X, axis=1), -0.5 * xp.sum(Y * Y, axis=1)
+    x2 = -0.5 * xp.sum(X * X, axis=1)[:, None]
+    y2 = x2 if Y is X else -0.5 * xp.sum(Y * Y, axis=1)[:, None]
     largest = -float(xp.min(_arrays.detach(x2))) - float(xp.min(_arrays.detach(y2)))
     if largest > (1e4 if xp.finfo(X.dtype).bits == 64 else 1e3):
         total = -0.5 * (X[:, :1] - Y[:, :1].T) ** 2
@@ -154,8 +154,8 @@ def _minus_half_squares(X: Array, Y: Array) -> Array:
             total = total - 0.5 * (X[:, j : j + 1] - Y[:, j : j + 1].T) ** 2
         return total
     # (x, -|x|^2/2, 1) . (y, 1, -|y|^2/2): the norms ride along in the product.
-    left = xp.concat([X, x2[:, None], xp.ones_like(x2[:, None])], axis=1)
-    right = xp.concat([Y, xp.ones_like(y2[:, None]), y2[:, None]], axis=1)
+    left = xp.concat([X, x2, xp.ones_like(x2)], axis=1)
+    right = xp.concat([Y, xp.ones_like(y2), y2], axis=1)
     return _arrays.at_most(left @ right.T, 0.0)
 
 

@@ -33,7 +33,9 @@ class Points:
 
     def block(self, rows: Index, columns: Index) -> Array:
         """Return the kernel's values between two sets of rows."""
-        return self.kernel.block(self._rows(rows), self._rows(columns))
+        X = self._rows(rows)
+        same = isinstance(rows, slice) and isinstance(columns, slice) and rows == columns
+        return self.kernel.block(X, X if same else self._rows(columns))
 
     def take(self, index: np.ndarray) -> Points:
         """Return the factor of the rows at these positions."""

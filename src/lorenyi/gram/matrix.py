@@ -41,6 +41,7 @@ from lorenyi.gram.factors import (
 )
 from lorenyi.gram.structure import reduced
 from lorenyi.kernels import (
+    Delta,
     Gaussian,
     Laplacian,
 )
@@ -84,6 +85,7 @@ class Gram:
         self.n = int(n) if n == int(n) else n
         self.names = tuple(names if names is not None else (repr(f.kernel) for f in factors))
         self.mass = mass
+        self._stored_from: Gram | None = None
         self._reduced: dict[bool, tuple[Array, list[Gram]]] = {}
 
     # ------------------------------------------------------------------ what it looks like
@@ -123,6 +125,8 @@ class Gram:
         For points x, y that a kernel tells apart, rounding of the coordinates moves |x - y|^2 by
         about |x|; |x|^2 + |y|^2 - 2 x'y loses |x|^2, and is not used where that is large.
         """
+        if self._stored_from is not None:  # storing the entries does not make them better
+            return self._stored_from.roundoff
         total = 4.0 * len(self.factors) * _arrays.epsilon(self.reference)
         for factor in self.factors:
             if isinstance(factor, Points) and isinstance(factor.kernel, (Gaussian, Laplacian)):
@@ -135,6 +139,11 @@ class Gram:
     def is_ready(self) -> bool:
         """Whether the matrix is one ready matrix, so that its entries are stored already."""
         return len(self.factors) == 1 and isinstance(self.factors[0], Matrix)
+
+    @property
+    def is_nominal(self) -> bool:
+        """Whether all its factors are equality kernels, whose entries are exact."""
+        return all(isinstance(factor.kernel, Delta) for factor in self.factors)
 
     @property
     def is_sparse(self) -> bool:
@@ -305,7 +314,7 @@ class Gram:
         else:
             return self
         held = self.with_factors([Matrix(matrix)])
-        held.roundoff = self.roundoff  # storing the entries does not make them better
+        held._stored_from = self
         return held
 
     def squared_norm(self) -> Array:
@@ -380,9 +389,13 @@ class Gram:
             )
         arrays = [self.scale, other.scale]
         reference = common(arrays)
+        xp = _arrays.namespace(reference)
+        # The rounding of entries is that of the coarser factor; labels have none.
+        measured = [A.scale for A in (self, other) if not A.is_nominal]
+        if any(_arrays.epsilon(a) > _arrays.epsilon(reference) for a in measured):
+            reference = xp.astype(reference, xp.float32)
         s, t = (_arrays.like(a, reference) for a in arrays)
         weights = _arrays.like(self.weights, reference)
-        xp = _arrays.namespace(weights)
         positive = weights > 0
         scale = xp.where(positive, s * t / xp.sqrt(xp.where(positive, weights, 1.0)), 0.0)
         factors = merged([*self.factors, *other.factors], reference)

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 def reduced(A: Gram) -> tuple[Array, list[Gram]]:
     """Return eigenvalues known at sight, and smaller Grams that hold the others."""
+    if not any(isinstance(factor, Points) for factor in A.factors):
+        return A.weights[:0], [support(A)]
     singles, blocks = split(folded(support(A)))
     return singles, [dual(block) for block in blocks]
 

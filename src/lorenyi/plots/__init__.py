@@ -5,6 +5,7 @@ drawn.
 """
 
 from lorenyi.plots.matrix import InformationMatrixDisplay
+from lorenyi.plots.plane import InformationPlaneDisplay
 from lorenyi.plots.profile import EntropyProfileDisplay
 from lorenyi.plots.selection import RelevanceDisplay, SelectionPathDisplay
 from lorenyi.plots.spectrum import SpectrumDisplay
@@ -12,6 +13,7 @@ from lorenyi.plots.spectrum import SpectrumDisplay
 __all__ = [
     "EntropyProfileDisplay",
     "InformationMatrixDisplay",
+    "InformationPlaneDisplay",
     "RelevanceDisplay",
     "SelectionPathDisplay",
     "SpectrumDisplay",

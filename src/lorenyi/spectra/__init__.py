@@ -13,6 +13,7 @@ from lorenyi.spectra.projections import (
 )
 from lorenyi.spectra.solver import Solver
 from lorenyi.spectra.spectrum import Spectrum, require_rank
+from lorenyi.spectra.subspace import SubspaceIteration
 
 __all__ = [
     "Auto",
@@ -26,6 +27,7 @@ __all__ = [
     "Solver",
     "SparseGraph",
     "Spectrum",
+    "SubspaceIteration",
     "enclosure",
     "require_rank",
 ]

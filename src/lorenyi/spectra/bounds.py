@@ -104,6 +104,8 @@ def enclosure(spectrum: Spectrum) -> tuple[Spectrum, Spectrum] | None:
 
 def union(parts: Sequence[Spectrum], n: float, trace: float) -> Spectrum:
     """Return the spectrum of a block diagonal matrix from those of its blocks."""
+    if len(parts) == 1 and (parts[0].n, parts[0].trace) == (n, trace):
+        return parts[0]
     reference = common([part.values for part in parts])
     values = _arrays.concat([_arrays.like(part.values, reference) for part in parts])
     xp = _arrays.namespace(values)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from lorenyi import _arrays
 from lorenyi.gram import Gram
-from lorenyi.spectra.solver import Solver, descending
+from lorenyi.spectra.solver import Solver, descending, rayleigh
 from lorenyi.spectra.spectrum import Spectrum
 
 
@@ -26,7 +26,7 @@ class Exact(Solver):
         dense = A.dense()
         if _arrays.tracks_gradient(dense):
             _, V = _arrays.eigh(_arrays.detach(dense))
-            values = _arrays.namespace(V).sum(V * (dense @ V), axis=0)
+            values = rayleigh(dense, V)
         else:
             values = _arrays.eigvalsh(dense)
         return Spectrum(descending(values), len(A), A.mass)

@@ -56,7 +56,7 @@ def descending(values: Array) -> Array:
     return _arrays.namespace(values).sort(values, descending=True)
 
 
-def rayleigh(A: Gram, V: Array) -> Array:
+def rayleigh(A: Gram | Array, V: Array) -> Array:
     """Return v'Av for orthonormal columns held fixed: eigenvalues whose gradient is theirs.
 
     For converged vectors the derivative of this line is the exact one of the eigenvalues; for

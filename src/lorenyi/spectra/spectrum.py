@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -67,20 +68,21 @@ class Spectrum:
         if not self.n:
             size = self.values.shape[0] if self.counts is None else float(self.counts.sum())
             object.__setattr__(self, "n", size)
-        self._check()
         values, xp = _arrays.to_numpy(self.values), _arrays.namespace(self.values)
-        if self.counts is None and np.any(np.diff(values) > 0):
+        self._check(values)
+        if self.counts is None and np.any(values[1:] > values[:-1]):
             object.__setattr__(self, "values", xp.sort(self.values, descending=True))
-        if float(values.min()) < 0:  # rounding around zero
+        if values.min() < 0:  # rounding around zero
             object.__setattr__(self, "values", xp.where(self.values > 0, self.values, 0.0))
 
-    def _check(self) -> None:
+    def _check(self, values: np.ndarray) -> None:
         """Refuse eigenvalues that no kernel matrix of this trace has."""
-        values, total = _arrays.to_numpy(self.values), self._sum()
-        tolerance = max(len(self), 10) * 4 * _arrays.epsilon(self.values)
-        if not np.isfinite(values).all():
+        counts = 1.0 if self.counts is None else _arrays.to_numpy(self.counts)
+        total = float(np.sum(values * counts))
+        tolerance = max(len(values), 10) * 4 * float(np.finfo(values.dtype).eps)
+        if not math.isfinite(total):
             raise ValueError("an eigenvalue is not finite: check the matrix or kernel for overflow")
-        if float(values.min()) < -tolerance * max(float(values.max()), self.trace / self.n):
+        if values.min() < -tolerance * max(float(values.max()), self.trace / self.n):
             raise ValueError(
                 f"an eigenvalue is {values.min():.3g}: the matrix is not positive semi-definite, "
                 "so it is not a kernel matrix; check the kernel, or add its size to the diagonal"
@@ -95,10 +97,6 @@ class Spectrum:
                 f"the eigenvalues sum to {total:.6g} and trace={self.trace:.6g}: divide them by "
                 "their sum, or give trace=, or kind='ritz' and n= if these are the leading ones"
             )
-
-    def _sum(self) -> float:
-        counts = 1.0 if self.counts is None else _arrays.to_numpy(self.counts)
-        return float(np.sum(_arrays.to_numpy(self.values) * counts))
 
     def __len__(self) -> int:
         """Number of values held."""
@@ -151,8 +149,7 @@ class Spectrum:
             rest = xp.sum(flat[known:]) if self.counts is None else self.trace - xp.sum(kept)
         else:
             rest = self.trace - xp.sum(kept)
-            excess = float(_arrays.detach(rest))
-            if self.kind == "sketch" and excess < 0:
+            if self.kind == "sketch" and (excess := float(_arrays.detach(rest))) < 0:
                 if -excess > 4 * max(known, 10) * _arrays.epsilon(flat) * self.trace:
                     warnings.warn(
                         f"the projected eigenvalues sum to {1 - excess / self.trace:.4g} times "
@@ -160,7 +157,7 @@ class Spectrum:
                         RuntimeWarning,
                         stacklevel=3,
                     )
-                kept = kept * (self.trace / (self.trace - excess))
+                kept = kept * (self.trace / xp.sum(kept))
             rest = xp.clip(rest, min=0.0)
         tail = xp.reshape(rest / (self.n - rank), (1,))
         counts = _arrays.like(

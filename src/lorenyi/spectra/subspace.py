@@ -1,0 +1,76 @@
+"""Subspace iteration: the leading eigenvalues in a dozen array operations, for small matrices."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from lorenyi import _arrays
+from lorenyi.gram import Gram
+from lorenyi.spectra.exact import Exact
+from lorenyi.spectra.solver import Solver, rayleigh, require_seed, require_size
+from lorenyi.spectra.spectrum import Spectrum
+
+
+@dataclass(frozen=True)
+class SubspaceIteration(Solver):
+    r"""Multiply a random block a few times: :math:`Q_{t+1} R = A Q_t`, then Ritz values of Q'AQ.
+
+    Nothing is certified and nothing restarted, so it costs next to nothing besides its products:
+    the solver for a loss that is evaluated on every batch. After a few steps the value is about as
+    close as with Lanczos of twice the rank.
+
+    Parameters
+    ----------
+    steps : int
+        Products with the block before the last one.
+    extra : int
+        Columns of the block beyond the rank.
+    seed : int
+        Seed of the random block.
+
+    Examples
+    --------
+    >>> import numpy as np, lorenyi as lr
+    >>> A = lr.gram(np.linspace(0.0, 4.0, 50), lr.Gaussian(1.0))
+    >>> lr.Renyi(alpha=2, rank=3, solver=lr.SubspaceIteration())(A)
+    1.42451 bits (Gaussian(sigma=1))
+    """
+
+    steps: int = 3
+    extra: int = 10
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        require_size("steps", self.steps, 1, "products with the matrix")
+        require_size("extra", self.extra, 0, "columns beyond the rank")
+        require_seed(self.seed)
+
+    def solve(self, A: Gram, rank: int | None) -> Spectrum:
+        """Iterate on one block."""
+        if rank is None:
+            raise ValueError(
+                f"{self!r} finds leading eigenvalues, rank=None asks for all: give rank=k, or use "
+                "Exact or Lanczos"
+            )
+        size = rank + self.extra
+        if size >= len(A):  # the block would be all of the space
+            return Exact().solve(A, rank)
+        dense = A.dense()
+        fixed = _arrays.detach(dense)
+        xp = _arrays.namespace(fixed)
+        Q = _arrays.like(_start(self.seed, len(A), size), fixed)
+        for _ in range(self.steps):
+            Q = xp.linalg.qr(fixed @ Q)[0]
+        values, S = _arrays.eigh(Q.T @ (fixed @ Q))
+        if _arrays.tracks_gradient(dense):
+            values = rayleigh(dense, Q @ S[:, -rank:])
+        return Spectrum(xp.flip(values)[:rank], len(A), A.mass, "ritz")
+
+
+@lru_cache(maxsize=16)
+def _start(seed: int, n: int, columns: int) -> np.ndarray:
+    """Draw the first block; kept, because a training loop asks for the same one every time."""
+    return _arrays.normal(seed, 1, n, columns)

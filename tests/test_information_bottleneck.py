@@ -1,0 +1,222 @@
+"""The bottleneck experiment runs end to end on tiny images, resumes, and says what it did."""
+
+import csv
+import gzip
+import json
+import pickle
+import struct
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+
+import image_data  # noqa: E402
+import information_bottleneck as script  # noqa: E402
+
+RNG = np.random.default_rng(0)
+
+
+def images(n, *shape):
+    """Images whose brighter half tells the label."""
+    y = np.arange(n) % 2
+    x = RNG.integers(0, 90, size=(n, *shape)).astype(np.uint8)
+    x[y == 0, ..., : shape[-1] // 2] += 150
+    x[y == 1, ..., shape[-1] // 2 :] += 150
+    return x, y
+
+
+def write_mnist(folder):
+    (x, y), (a, b) = images(120, 28, 28), images(40, 28, 28)
+    np.savez(folder / "mnist.npz", X_train=x, y_train=y, X_test=a, y_test=b)
+    return x, y, a, b
+
+
+def read(file):
+    with file.open(encoding="utf-8") as stream:
+        return list(csv.DictReader(stream))
+
+
+WORDS = ["mnist", "--epochs", "2", "--seeds", "2", "--width", "16", "--batch", "17"]
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory):
+    data, out = (tmp_path_factory.mktemp(name) for name in ("data", "out"))
+    write_mnist(data)
+    script.main([*WORDS, "--data", str(data), "--out", str(out), "--device", "cpu"])
+    return data, out
+
+
+def test_every_objective_gets_a_row_beside_the_papers(folders):
+    """Batches of 17 of 120 rows: the last has one row."""
+    _, out = folders
+    table = read(out / "table.csv")
+    assert [row["objective"] for row in table] == ["CE", "VIB", "NIB", "MRIB", "LRIB"]
+    assert [row["paper: accuracy"] for row in table] == [
+        "92.64",
+        "94.08",
+        "94.01",
+        "94.13",
+        "94.16",
+    ]
+    assert table[-1]["paper: minutes"] == "15 / 95"
+    assert table[0]["minutes, information"] == table[0]["information, bits"] == ""
+    for row in table:
+        assert set(row) >= {"clean", "noise 0.2", "fgsm 0.05", "minutes, all"}
+        assert "±" in row["clean"]
+    assert "| LRIB |" in (out / "table.md").read_text(encoding="utf-8")
+    runs = read(out / "runs.csv")
+    assert len(runs) == 10
+    assert all(float(run["clean"]) > 80 for run in runs if run["objective"] != "VIB")
+    assert runs[0]["information_seconds"] == "0.0"  # CE has no such term
+
+
+def test_the_picture_is_written(folders):
+    pytest.importorskip("matplotlib")
+    _, out = folders
+    assert (out / "bottleneck.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_finished_run_is_not_trained_again(folders, monkeypatch):
+    data, out = folders
+    before = (out / "runs.csv").read_text()
+
+    def refuse(*_):
+        raise AssertionError("trained again")
+
+    monkeypatch.setattr(script, "train_epoch", refuse)
+    script.main([*WORDS, "--data", str(data), "--out", str(out), "--device", "cpu"])
+    assert (out / "runs.csv").read_text() == before
+    with pytest.raises(AssertionError, match="trained again"):  # other settings: another run
+        script.main([*WORDS, "--width", "12", "--data", str(data), "--out", str(out)])
+
+
+@pytest.mark.parametrize("objective", ["VIB", "LRIB"])
+def test_a_run_that_was_stopped_ends_as_if_it_had_not_been(objective, tmp_path, monkeypatch):
+    write_mnist(tmp_path)
+    data = image_data.mnist(tmp_path)
+    how = script.Settings(epochs=3, width=8, rate=0.05, seeds=1, batch=40)
+
+    def train(out):
+        (out / "runs").mkdir(parents=True, exist_ok=True)
+        return script.trained(objective, 0, data, how, 0.01, out, "cpu")
+
+    whole = train(tmp_path / "whole")
+    original, calls = script.train_epoch, []
+
+    def stop(*words):
+        calls.append(1)
+        if len(calls) == 3:
+            raise KeyboardInterrupt
+        original(*words)
+
+    monkeypatch.setattr(script, "train_epoch", stop)
+    with pytest.raises(KeyboardInterrupt):
+        train(tmp_path / "parts")
+    resumed = train(tmp_path / "parts")
+    assert len(calls) == 4
+    assert resumed.epoch == 3
+    assert resumed.loss == pytest.approx(whole.loss, abs=1e-6)
+    assert resumed.accuracy == whole.accuracy
+
+
+def test_a_thin_vgg16_learns_from_the_python_batches(tmp_path):
+    folder = tmp_path / "cifar-10-batches-py"
+    folder.mkdir()
+    for name in [*(f"data_batch_{i}" for i in range(1, 6)), "test_batch"]:
+        x, y = images(8, 3, 32, 32)
+        batch = {b"data": x.reshape(8, -1), b"labels": y.tolist()}
+        (folder / name).write_bytes(pickle.dumps(batch))
+    data = image_data.cifar10(tmp_path)
+    assert data.train.shape == (40, 3, 32, 32)
+    x, _ = images(1, 3, 32, 32)
+    words = ["--data", str(tmp_path), "--out", str(tmp_path / "out"), "--objectives", "LRIB"]
+    words += ["--epochs", "1", "--seeds", "1", "--width", "2", "--batch", "13", "--device", "cpu"]
+    (row,) = script.main(["cifar10", *words])
+    assert float(row["information, bits"]) > 0
+    net = script.network("CE", data, 64, 0.0, 0)
+    convolutions = [m for m in net.modules() if isinstance(m, torch.nn.Conv2d)]
+    assert [c.out_channels for c in convolutions] == [64] * 2 + [128] * 2 + [256] * 3 + [512] * 6
+
+
+def test_validation_and_test_images_of_the_subset_are_put_together(tmp_path):
+    parts = {}
+    for name, n in (("train", 12), ("val", 4), ("test", 6)):
+        parts[f"X_{name}"], parts[f"y_{name}"] = images(n, 3, 32, 32)
+    np.savez(tmp_path / "cifar10_subset.npz", **parts)
+    data = image_data.cifar10_subset(tmp_path)
+    assert len(data.train), len(data.test) == (12, 10)
+    assert torch.equal(data.test[4:], torch.from_numpy(parts["X_test"]))
+
+
+@pytest.mark.parametrize("zipped", [False, True])
+def test_idx_files_are_read_like_the_archive(zipped, tmp_path):
+    archive, plain = tmp_path / "npz", tmp_path / "idx"
+    archive.mkdir()
+    plain.mkdir()
+    names = ("train-images-idx3", "train-labels-idx1", "t10k-images-idx3", "t10k-labels-idx1")
+    for name, array in zip(names, write_mnist(archive), strict=True):
+        head = struct.pack(f">HBB{array.ndim}I", 0, 8, array.ndim, *array.shape)
+        content = head + array.astype(np.uint8).tobytes()
+        file = plain / f"{name}-ubyte{'.gz' * zipped}"
+        file.write_bytes(gzip.compress(content) if zipped else content)
+    a, b = image_data.mnist(archive), image_data.mnist(plain)
+    assert torch.equal(a.train, b.train)
+    assert torch.equal(a.test_labels, b.test_labels)
+
+
+def test_augmented_images_are_shifted_and_mirrored_ones():
+    """Every result is one of the 81 crops of the padded image, or the mirror of one."""
+    x = torch.rand(20, 2, 6, 6)
+    found = image_data.augment(x, torch.Generator().manual_seed(0))
+    padded = torch.nn.functional.pad(x, (4,) * 4)
+    mirrored = 0
+    for image, result in zip(padded, found, strict=True):
+        crops = [image[:, i : i + 6, j : j + 6] for i in range(9) for j in range(9)]
+        plain = any(torch.equal(result, crop) for crop in crops)
+        flipped = any(torch.equal(result, crop.flip(2)) for crop in crops)
+        assert plain or flipped
+        mirrored += not plain
+    assert 3 < mirrored < 17
+
+
+def test_epochs_pass_through_all_images_in_an_order_of_their_own():
+    x = torch.arange(50, dtype=torch.uint8).reshape(50, 1, 1, 1)
+    data = image_data.Images("t", x, x.flatten(), x, x.flatten(), (0.0,), (1.0,), False)
+    orders = [torch.cat([y for _, y in image_data.batches(data, 7, seed)]) for seed in (0, 0, 1)]
+    assert torch.equal(orders[0], orders[1])
+    assert not torch.equal(orders[0], orders[2])
+    assert orders[2].sort().values.tolist() == list(range(50))
+
+
+def test_the_rate_falls_after_each_third(tmp_path, monkeypatch):
+    write_mnist(tmp_path)
+    data, rates = image_data.mnist(tmp_path).fewer(10), []
+    how = script.Settings(epochs=6, width=4, rate=0.1, seeds=1)
+
+    def watch(model, optimiser, images, run, how, device):
+        rates.append(optimiser.param_groups[0]["lr"])
+        run.epoch += 1
+
+    monkeypatch.setattr(script, "train_epoch", watch)
+    (tmp_path / "runs").mkdir()
+    script.trained("CE", 0, data, how, 0.0, tmp_path, "cpu")
+    assert rates == pytest.approx([0.1, 0.1, 0.01, 0.01, 0.001, 0.001])
+
+
+def test_files_that_are_not_there_are_said(tmp_path):
+    for reader, message in [
+        (image_data.mnist, "neither mnist.npz nor train-images"),
+        (image_data.cifar10, "no test_batch"),
+        (image_data.cifar10_subset, "no cifar10_subset.npz"),
+    ]:
+        with pytest.raises(SystemExit, match=message):
+            reader(tmp_path)
+
+
+def test_the_papers_settings_are_those_of_cifar10():
+    how = script.SETTINGS["cifar10"]
+    assert (how.epochs, how.width, how.batch, how.rate) == (300, 64, 100, 0.1)
+    assert script.BETAS["LRIB"] == script.BETAS["MRIB"] == 0.01
+    assert json.dumps(script.PAPER["LRIB"]) == "[94.16, 15, 95]"
