@@ -10,15 +10,15 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from lorenyi import _arrays
-from lorenyi.blocks import Source
+from lorenyi.blocks import Source, hstack
 
 
 class Bandwidth(ABC):
     """A rule that chooses a bandwidth from the points: a number, or one for each column."""
 
     @abstractmethod
-    def __call__(self, points: Source, weights: np.ndarray | None) -> float | tuple[float, ...]:
-        """Return the bandwidth for these points; `weights` are frequencies of rows."""
+    def __call__(self, points: Source, weights: Source | None) -> float | tuple[float, ...]:
+        """Return the bandwidth for these points; `weights` is a column of frequencies, if any."""
 
 
 @dataclass(frozen=True)
@@ -45,20 +45,20 @@ class Median(Bandwidth):
     per_column: bool = False
     seed: int = 0
 
-    def __call__(self, points: Source, weights: np.ndarray | None) -> float | tuple[float, ...]:
+    def __call__(self, points: Source, weights: Source | None) -> float | tuple[float, ...]:
         """Return the median distance of (a sample of) the points."""
-        n = len(points)
-        frequency = np.ones(n) if weights is None else weights
-        total = float(frequency.sum())
-        if total > self.sample:
-            # Drawn by position among the repeated rows, so weight 2 equals a row given twice.
-            u = _arrays.choose(self.seed, 0, int(total), self.sample) + 0.5
-            index, frequency = np.unique(
-                np.searchsorted(np.cumsum(frequency), u), return_counts=True
-            )
-            X = _arrays.to_numpy(points.take(index).all())
-        else:
+        total = float(len(points) if weights is None else weights.sum(_sum_of_rows)[0])
+        if total <= self.sample:
             X = _arrays.to_numpy(points.all())
+            frequency = np.ones(len(X)) if weights is None else weights.all()[:, 0]
+        else:
+            if weights is None:
+                index = points.choose(self.seed, 0, self.sample)
+            else:  # by position among repeated rows, so that weight 2 equals a row given twice
+                places = _arrays.choose(self.seed, 0, int(total), self.sample) + 0.5
+                index = weights.locate(places)
+            index, frequency = np.unique(index, return_counts=True)
+            X = _arrays.to_numpy(points.take(index).all())
         if self.per_column:
             return tuple(_median_distance(column[:, None], frequency) for column in X.T)
         return _median_distance(X, frequency)
@@ -83,30 +83,34 @@ def _median_distance(X: np.ndarray, frequency: np.ndarray) -> float:
     return float(0.5 * (distance[order[low]] + distance[order[high]]))
 
 
-def _spread(points: Source, weights: np.ndarray | None) -> tuple[np.ndarray, float]:
+def _sum_of_rows(rows: np.ndarray, block: slice) -> np.ndarray:
+    return np.asarray(rows.sum(axis=0))
+
+
+def _spread(points: Source, weights: Source | None) -> tuple[np.ndarray, float]:
     """Return the columns' standard deviations (1 for a constant one) and the number of points."""
-    w = np.ones(len(points)) if weights is None else weights
-    n = float(w.sum())
+    weighted = points if weights is None else hstack([points, weights])
+    d = points.shape[1]
 
     def total(power: int, centre: np.ndarray | float) -> np.ndarray:
-        return np.asarray(
-            points.sum(
-                lambda rows, block: (
-                    w[block] @ (_arrays.to_numpy(rows).astype(np.float64) - centre) ** power
-                )
-            )
-        )
+        def of_block(rows: np.ndarray, block: slice) -> np.ndarray:
+            rows = _arrays.to_numpy(rows).astype(np.float64)
+            w = np.ones(len(rows)) if weights is None else rows[:, d]
+            return np.append(w @ (rows[:, :d] - centre) ** power, w.sum())
 
-    mean = total(1, 0.0) / n
-    deviation = np.sqrt(total(2, mean) / n)
-    return np.where(deviation > 1e-14 * np.abs(mean), deviation, 1.0), n
+        return np.asarray(weighted.sum(of_block))
+
+    *first, n = total(1, 0.0)
+    mean = np.array(first) / n
+    deviation = np.sqrt(total(2, mean)[:-1] / n)
+    return np.where(deviation > 1e-14 * np.abs(mean), deviation, 1.0), float(n)
 
 
 @dataclass(frozen=True)
 class Scott(Bandwidth):
     """Scott's rule, per column: standard deviation times n^(-1 / (d + 4))."""
 
-    def __call__(self, points: Source, weights: np.ndarray | None) -> tuple[float, ...]:
+    def __call__(self, points: Source, weights: Source | None) -> tuple[float, ...]:
         """Return one bandwidth for each column."""
         deviation, n = _spread(points, weights)
         factor = n ** (-1.0 / (len(deviation) + 4))
@@ -117,7 +121,7 @@ class Scott(Bandwidth):
 class Silverman(Bandwidth):
     """Silverman's rule, per column: standard deviation times (n (d + 2) / 4)^(-1 / (d + 4))."""
 
-    def __call__(self, points: Source, weights: np.ndarray | None) -> tuple[float, ...]:
+    def __call__(self, points: Source, weights: Source | None) -> tuple[float, ...]:
         """Return one bandwidth for each column."""
         deviation, n = _spread(points, weights)
         d = len(deviation)
