@@ -21,6 +21,9 @@ import dask.config
 import numpy as np
 from dask.base import compute, persist
 from dask.delayed import Delayed, delayed
+from distributed import KilledWorker
+from distributed.comm import CommClosedError
+from distributed.utils import CancelledError
 
 from lorenyi import _arrays
 from lorenyi.blocks import Data, tree_sum
@@ -95,8 +98,21 @@ def _compute(parts: Sequence[Delayed]) -> tuple[Any, ...]:
 
 def _guarded(function: Callable[..., Any], *parts: Any) -> Any:
     """Run Dask's function, and say in plain words when the cluster is gone."""
-    with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1GB"}):
-        return function(*parts, traverse=False)
+    try:
+        # Pivots and their factor are one node of the graph, and may well be large.
+        with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1GB"}):
+            return function(*parts, traverse=False)
+    except KilledWorker as error:
+        raise MemoryError(
+            f"a block was lost with {error.allowed_failures + 1} workers, one after the other, "
+            "most often for want of memory: give them more, or cut the rows into smaller chunks, "
+            "such as x.rechunk({0: 65536})"
+        ) from error
+    except (CancelledError, CommClosedError) as error:
+        raise ConnectionError(
+            "the Dask scheduler was lost, or cancelled the work: connect a new Client, make the "
+            "collection again (what was persisted is gone) and repeat the call"
+        ) from error
 
 
 # ------------------------------------------------------------------------------- reading
