@@ -13,7 +13,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c const
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 
 # Extras behind `make test`.
-TEST_EXTRAS := torch,plots,dev
+TEST_EXTRAS := torch,plots,dask,dev
 
 .PHONY: help demo test lint bench paper format clean
 .DEFAULT_GOAL := help

@@ -17,11 +17,12 @@ import warnings
 from dataclasses import asdict
 from pathlib import Path
 
+import cluster
 import engine
 import measuring
 
 # A module names its tasks in TASKS and, for those whose peak memory is a promise, in PEAKS (GB).
-MODULES = (engine,)
+MODULES = (engine, cluster)
 TASKS = {name: task for module in MODULES for name, task in module.TASKS.items()}
 PEAKS = {name: peak for module in MODULES for name, peak in module.PEAKS.items()}
 

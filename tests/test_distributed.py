@@ -19,9 +19,11 @@ da = pytest.importorskip("dask.array")
 dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed")
 
+from lorenyi import blocks  # noqa: E402
 from lorenyi import distributed as engine  # noqa: E402
 from lorenyi.gram import groups  # noqa: E402
 from lorenyi.gram.streamed import Streamed  # noqa: E402
+from lorenyi.selection import InformationSelector  # noqa: E402
 
 N = 600
 X = np.random.default_rng(0).normal(size=(N, 3))
@@ -82,9 +84,7 @@ def test_measures_are_those_of_memory(small, alpha):
         assert float(found) == pytest.approx(float(here), abs=1e-8)
         assert found.width == pytest.approx(here.width, abs=1e-8)
     mixed = lr.mutual_information(there[0], y, entropy=H)  # labels in memory
-    assert float(mixed) == pytest.approx(
-        float(lr.mutual_information(x, y, entropy=H)), abs=1e-8
-    )
+    assert float(mixed) == pytest.approx(float(lr.mutual_information(x, y, entropy=H)), abs=1e-8)
 
 
 def test_the_interval_holds_the_exact_value(small):
@@ -127,7 +127,7 @@ def frame():
 
 
 def test_a_data_frame_and_its_columns_are_variables(small, frame):
-    dd = pytest.importorskip("dask.dataframe")
+    dd = pytest.importorskip("dask.dataframe", exc_type=ImportError)
     there = dd.from_pandas(frame, npartitions=4)
     H = lr.Renyi(2, 10, lr.Auto(tol=1e-2))
     numbers = ["a", "b"]
@@ -141,7 +141,7 @@ def test_a_data_frame_and_its_columns_are_variables(small, frame):
 
 
 def test_unknown_lengths_are_found(small, frame):
-    dd = pytest.importorskip("dask.dataframe")
+    dd = pytest.importorskip("dask.dataframe", exc_type=ImportError)
     H = lr.Renyi(2, 10, lr.Auto(tol=1e-2))
     x = chunked(X)
     positive = x[x[:, 0] > 0]
@@ -152,6 +152,30 @@ def test_unknown_lengths_are_found(small, frame):
     late = there[there.index > 350][["a", "b"]]  # two partitions have become empty
     here = H(lr.gram(frame[frame.index > 350][["a", "b"]]))
     assert float(H(lr.gram(late))) == pytest.approx(float(here), abs=1e-8)
+
+
+def test_the_selector_takes_chunked_tables(frame):
+    dd = pytest.importorskip("dask.dataframe", exc_type=ImportError)
+    frame["copy"] = frame["a"] + 0.1 * frame["b"]
+    target = (frame["a"] > 0).astype(int)
+    X = frame[["b", "a", "c", "copy", "word"]]
+    here = InformationSelector(2).fit(X, target)
+    there = InformationSelector(2).fit(
+        dd.from_pandas(X, npartitions=3), dd.from_pandas(target, npartitions=3)
+    )
+    assert there.indices_.tolist() == here.indices_.tolist()
+    assert there.get_feature_names_out().tolist() == here.get_feature_names_out().tolist()
+    numbers = X[["b", "a", "c"]].to_numpy()
+    arrays = InformationSelector(2).fit(chunked(numbers), chunked(target.to_numpy()))
+    plain = InformationSelector(2).fit(numbers, target)
+    assert arrays.indices_.tolist() == plain.indices_.tolist()
+    assert arrays.scores_ == pytest.approx(plain.scores_, abs=1e-8)
+
+
+def test_a_table_too_large_for_one_place_is_refused(monkeypatch):
+    monkeypatch.setattr(blocks, "free_memory", lambda: 1000)
+    with pytest.raises(MemoryError, match="X, all of it in one place"):
+        InformationSelector(2).fit(chunked(X), chunked(Y))
 
 
 # --------------------------------------------------------------------------------- bad input

@@ -277,6 +277,12 @@ def _reader(x: Any) -> str | None:
     return READERS.get(module.split(".")[0]) or READERS.get(module)
 
 
+def in_memory(x: Any, name: str = "x") -> Any:
+    """Return x as an array or data-frame in memory, if it is neither yet and fits there."""
+    module = _reader(x)
+    return importlib.import_module(module).collect(x, name) if module else x
+
+
 def _flattened(array: Array, n: int) -> Array:
     return _arrays.namespace(array).reshape(array, (n, -1))
 

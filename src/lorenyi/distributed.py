@@ -26,7 +26,7 @@ from distributed.comm import CommClosedError
 from distributed.utils import CancelledError
 
 from lorenyi import _arrays
-from lorenyi.blocks import Data, tree_sum
+from lorenyi.blocks import Data, require_memory, tree_sum
 from lorenyi.streams import Engine, Task, read_blocks, read_frames
 
 FAN_IN = 8  # results that are added at a time
@@ -130,6 +130,18 @@ def read(x: Any, name: str) -> Data:
         f"{name} is a {type(x).__module__}.{type(x).__name__}: of Dask's collections, arrays, "
         "data-frames and their columns hold points; convert it, for example by .to_dataframe()"
     )
+
+
+def collect(x: Any, name: str) -> Any:
+    """Return a Dask array or data-frame in memory, if it fits there."""
+    size = x.memory_usage(deep=True).sum() if hasattr(x, "_meta_nonempty") else delayed(x.nbytes)
+    bytes_ = float(np.sum(_compute([delayed(size)])[0]))
+    require_memory(
+        0 if math.isnan(bytes_) else int(2 * bytes_),
+        f"{name}, all of it in one place,",
+        "select among fewer columns or rows, or measure with gram() and Auto, which work on blocks",
+    )
+    return _guarded(compute, x)[0]
 
 
 def _read_array(x: Any, name: str) -> Data:

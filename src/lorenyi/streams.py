@@ -198,7 +198,7 @@ class Stream(Source):
         cuts = [(int(a), int(b)) for a, b in pairwise(self.starts)]
         found = self.engine.map(partial(_smallest, seed, stream, size), cuts)
         bits, rows = (np.concatenate(parts) for parts in zip(*found, strict=True))
-        return np.sort(rows[np.argpartition(bits, size)[:size]])
+        return np.sort(rows[_least(bits, size)])
 
     def only(self, mask: Stream, counts: Sequence[int]) -> Stream:
         """Return the stream of the rows where `mask` is not zero, so many in each block."""
@@ -298,8 +298,14 @@ def _smallest(
     """Return the smallest random bits of some rows, and which rows have them."""
     rows = np.arange(start, stop)
     bits = _arrays.hashed(seed, stream, rows)[:, 0]
-    least = np.argpartition(bits, size)[:size] if size < len(bits) else slice(None)
+    least = _least(bits, size)
     return bits[least], rows[least]
+
+
+def _least(bits: np.ndarray, size: int) -> np.ndarray:
+    """Return where the `size` smallest are, or all if there are no more."""
+    order = np.argpartition(bits, size) if size < len(bits) else np.arange(len(bits))
+    return order[:size]
 
 
 def _lengths(starts: np.ndarray) -> str:
@@ -324,6 +330,11 @@ def read(x: Any, name: str) -> Data:
     if isinstance(x, Source):
         return blocks.read(x.all(), name)
     return parquet(x, name=name)
+
+
+def collect(x: Any, name: str) -> Any:
+    """Return a file as an array or table (a memory-mapped array is one already)."""
+    return x.to_table() if hasattr(x, "get_fragments") else x
 
 
 @dataclass(frozen=True, eq=False)

@@ -92,12 +92,12 @@ def _of_stream(parts: list[tuple[Kernel, Any]], weights: Any, name: str) -> Gram
     """Make the Gram of rows that are not in memory; their weights may be there or not."""
     frequency: Source | None = None
     if weights is not None:
-        found = None if _arrays.is_numpy(weights) else read(weights, f"{name}'s weights").numbers
+        called = f"{name}'s weights"
+        found = None if type(weights) is np.ndarray else read(weights, called).numbers
         if isinstance(found, Stream):
             frequency = found
         else:
-            values = frequencies(weights, len(parts[0][1]), f"{name}'s weights")
-            frequency = ArraySource(values[:, None])
+            frequency = ArraySource(frequencies(weights, len(parts[0][1]), called)[:, None])
     return joint(*[streamed(k, p, frequency, name) for k, p in parts])
 
 
