@@ -21,7 +21,7 @@ distributed = pytest.importorskip("distributed")
 
 from lorenyi import blocks  # noqa: E402
 from lorenyi import distributed as engine  # noqa: E402
-from lorenyi.gram import groups  # noqa: E402
+from lorenyi.gram import structure  # noqa: E402
 from lorenyi.gram.streamed import Streamed  # noqa: E402
 from lorenyi.selection import InformationSelector  # noqa: E402
 
@@ -34,7 +34,7 @@ CHUNKS = [(N,), (1, N - 1), (123, 77, 400), (100,) * 6]
 @pytest.fixture
 def small(monkeypatch):
     """Let a few hundred rows count as many, so that nothing is brought to one place unasked."""
-    monkeypatch.setattr(groups, "WHOLE", 50)
+    monkeypatch.setattr(structure, "WHOLE", 50)
     monkeypatch.setattr("lorenyi.spectra.search.SAMPLE", 80)
     monkeypatch.setattr("lorenyi.spectra.auto.SAMPLE", 80)
 
@@ -69,7 +69,8 @@ def test_a_matrix_free_iteration_multiplies_pairs_of_chunks(small):
     H = lr.Renyi(2, 5, lr.BlockLanczos(steps=3, block=4, single=False))
     A = lr.gram(chunked(X), lr.Gaussian(0.3))
     V = np.random.default_rng(2).normal(size=(N, 4))
-    assert A @ V == pytest.approx(lr.gram(X, lr.Gaussian(0.3)) @ V, abs=1e-15)
+    product = A @ V
+    assert product == pytest.approx(lr.gram(X, lr.Gaussian(0.3)) @ V, abs=1e-15)
     assert float(H(A)) == pytest.approx(float(H(lr.gram(X, lr.Gaussian(0.3)))), abs=1e-8)
 
 
@@ -148,9 +149,10 @@ def test_unknown_lengths_are_found(small, frame):
     assert np.isnan(positive.shape[0])
     here = H(lr.gram(X[X[:, 0] > 0]))
     assert float(H(lr.gram(positive))) == pytest.approx(float(here), abs=1e-8)
+    frame["row"] = np.arange(N)
     there = dd.from_pandas(frame, npartitions=4)
-    late = there[there.index > 350][["a", "b"]]  # two partitions have become empty
-    here = H(lr.gram(frame[frame.index > 350][["a", "b"]]))
+    late = there[there["row"] > 350][["a", "b"]]  # two partitions have become empty
+    here = H(lr.gram(frame[frame["row"] > 350][["a", "b"]]))
     assert float(H(lr.gram(late))) == pytest.approx(float(here), abs=1e-8)
 
 
@@ -210,7 +212,8 @@ def test_what_cannot_be_read_is_refused_by_name():
 
 
 def test_a_gram_stays_lazy_and_only_small_things_travel(monkeypatch):
-    """20,000 rows of 10 columns: neither they nor n x r come to the client."""
+    """Of 20,001 rows of 10 columns neither all nor n x r come to the client."""
+    monkeypatch.setattr(structure, "WHOLE", 500)
     n, sizes, seen = 20_001, [], []
 
     def block(i):
@@ -324,7 +327,7 @@ def test_a_lost_scheduler_is_a_clear_error(tmp_path):
         with distributed.Client(scheduler_file=file, timeout=5) as client:
             client.wait_for_workers(1)
             x = fatal(str(tmp_path / "calls"), victim=started[0].pid)
-            with pytest.raises(ConnectionError, match="scheduler was lost.* new Client"):
+            with pytest.raises(ConnectionError, match=r"scheduler was lost.* new Client"):
                 lr.entropy(x, entropy=lr.Renyi(2, 10, lr.Auto(tol=1e-2)))
     finally:
         for process in started:

@@ -8,8 +8,8 @@ import pytest
 
 import lorenyi as lr
 from lorenyi import blocks, streams
-from lorenyi.blocks import ArraySource, read
-from lorenyi.gram import groups, structure
+from lorenyi.blocks import ArraySource
+from lorenyi.gram import structure
 from lorenyi.gram.streamed import Streamed
 from lorenyi.streams import Here, Stream
 
@@ -18,7 +18,7 @@ from lorenyi.streams import Here, Stream
 def small(monkeypatch):
     """Let a few hundred rows count as many, so that nothing is brought to one place unasked."""
     monkeypatch.setattr(blocks, "BLOCK_ROWS", 70)
-    monkeypatch.setattr(groups, "WHOLE", 40)
+    monkeypatch.setattr(structure, "WHOLE", 40)
     monkeypatch.setattr("lorenyi.spectra.search.SAMPLE", 60)
     monkeypatch.setattr("lorenyi.spectra.auto.SAMPLE", 60)
 
@@ -225,7 +225,7 @@ def test_too_many_distinct_rows_are_not_folded_here_or_there(memmap, monkeypatch
     _, (there,) = lr.gram(memmap(Z)).reduced
     assert len(here) == len(there) == 400
     monkeypatch.setattr(structure, "DISTINCT", 400)
-    monkeypatch.setattr(groups, "WHOLE", 300)  # a sample that cannot miss what is repeated
+    monkeypatch.setattr(structure, "WHOLE", 300)  # a sample that cannot miss what is repeated
     _, (here,) = lr.gram(Z).reduced
     _, (there,) = lr.gram(memmap(Z)).reduced
     assert len(here) == len(there) == 200

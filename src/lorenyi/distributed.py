@@ -17,12 +17,13 @@ from collections.abc import Callable, Sequence
 from operator import getitem
 from typing import Any
 
+import dask.array
 import dask.config
 import numpy as np
 from dask.base import compute, persist
 from dask.delayed import Delayed, delayed
 from distributed import KilledWorker
-from distributed.comm import CommClosedError
+from distributed.comm.core import CommClosedError
 from distributed.utils import CancelledError
 
 from lorenyi import _arrays
@@ -120,9 +121,9 @@ def _guarded(function: Callable[..., Any], *parts: Any) -> Any:
 
 def read(x: Any, name: str) -> Data:
     """Read a Dask array, a data-frame, or one of its columns."""
-    if hasattr(x, "to_delayed") and hasattr(x, "chunks") and hasattr(x, "rechunk"):
+    if isinstance(x, dask.array.Array):
         return _read_array(x, name)
-    if hasattr(x, "to_delayed") and hasattr(x, "_meta_nonempty"):
+    if _is_frame(x):
         handles = x.to_delayed()
         lengths = Cluster().map(len, [(handle,) for handle in handles])
         return read_frames(Cluster(), handles, lengths, x._meta_nonempty, name)
@@ -132,12 +133,22 @@ def read(x: Any, name: str) -> Data:
     )
 
 
+def _is_frame(x: Any) -> bool:
+    return not isinstance(x, Delayed) and hasattr(x, "_meta_nonempty")
+
+
+def _bytes(frame: Any) -> int:
+    return int(np.sum(frame.memory_usage(deep=True)))
+
+
 def collect(x: Any, name: str) -> Any:
     """Return a Dask array or data-frame in memory, if it fits there."""
-    size = x.memory_usage(deep=True).sum() if hasattr(x, "_meta_nonempty") else delayed(x.nbytes)
-    bytes_ = float(np.sum(_compute([delayed(size)])[0]))
+    if _is_frame(x):
+        size = sum(Cluster().map(_bytes, [(handle,) for handle in x.to_delayed()]))
+    else:
+        size = 0 if math.isnan(x.nbytes) else x.nbytes
     require_memory(
-        0 if math.isnan(bytes_) else int(2 * bytes_),
+        2 * size,
         f"{name}, all of it in one place,",
         "select among fewer columns or rows, or measure with gram() and Auto, which work on blocks",
     )

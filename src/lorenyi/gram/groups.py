@@ -21,13 +21,11 @@ if TYPE_CHECKING:
     from lorenyi.gram.matrix import Gram
     from lorenyi.gram.streamed import Streamed
 
-WHOLE = 20_000  # rows up to which they are brought to one place, where that is what is cheapest
-
 
 def reduced(A: Streamed) -> tuple[Array, list[Gram]]:
     """Return eigenvalues known at sight, and smaller Grams that hold the others."""
     A = support(A)
-    few = A.collected() if len(A) <= WHOLE else folded(A)
+    few = A.collected() if len(A) <= structure.WHOLE else folded(A)
     if few is not None:
         return structure.reduced(few)
     singles, blocks = split(A)
@@ -52,15 +50,14 @@ def _count(mask: Callable[[Gram], np.ndarray], part: Gram, start: int) -> int:
 
 def folded(A: Streamed) -> Gram | None:
     """Fold equal rows into one in memory, if that leaves few; None if it does not."""
-    if len(A) * width_of(A) > structure.DISTINCT:
-        # Of 2^22 values or fewer, 20,000 rows drawn at random repeat some: they hold 47 equal
-        # pairs on average, or more. So if they hold none, the distinct rows are too many.
-        sample = A.sample(WHOLE, 0)
-        if len(_arrays.group_rows(columns_of(sample))[0]) == len(sample):
-            return None
+    # If it pays, there are m <= 2^22 distinct rows and at least 2 m in all. Then 20,000 of them,
+    # drawn at random, hold 24 equal pairs on average, or more: if they hold none, it does not.
+    sample = A.sample(structure.WHOLE, 0)
+    if len(_arrays.group_rows(columns_of(sample))[0]) == len(sample):
+        return None
     found = A.sum(Distinct.of)
-    few = found.columns is not None and len(found.weights) < len(A)
-    return found.gram(A) if few else None
+    pays = found.columns is not None and structure.pays(len(found.weights), A)
+    return found.gram(A) if pays else None
 
 
 @dataclass(frozen=True)
@@ -123,10 +120,10 @@ def split(A: Streamed) -> tuple[Array, list[Gram]]:
             "memory; give labels that repeat, or a kernel for numbers"
         )
     counts = np.array(named.map(partial(_counts, known.columns)))
-    small = np.flatnonzero(counts.sum(axis=0) <= WHOLE)
+    small = np.flatnonzero(counts.sum(axis=0) <= structure.WHOLE)
     rest = A.changed(factors=others)
     blocks: list[Gram] = []
-    for g in np.flatnonzero(counts.sum(axis=0) > WHOLE):
+    for g in np.flatnonzero(counts.sum(axis=0) > structure.WHOLE):
         mask = partial(_among, known.columns, np.array([g]))
         blocks.append(rest.only(named, mask, counts[:, g], float(known.weights[g])))
     if not len(small):

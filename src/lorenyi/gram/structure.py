@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from lorenyi.gram.matrix import Gram
 
 
-DISTINCT = 2**22  # numbers that the distinct rows may hold at most, for equal ones to be folded
+WHOLE = 20_000  # rows up to which any that are equal are folded
+DISTINCT = 2**22  # of more, the distinct ones hold at most so many numbers, and are half at most
 
 
 def reduced(A: Gram) -> tuple[Array, list[Gram]]:
@@ -36,19 +37,26 @@ def support(A: Gram) -> Gram:
 def folded(A: Gram) -> Gram:
     """Fold equal rows of all factors into one (not where a gradient is asked for).
 
-    Distinct rows must be few in the end: to find the repeated ones among more than that, each
-    would have to meet every other, and rows in blocks cannot.
+    Of many rows only if few are left: to find some that are equal, each would have to meet every
+    other, and rows in blocks, which shall give the same answer, cannot.
     """
     if A.tracks_gradient or not all(isinstance(f, Points) for f in A.factors):
         return A
     first, group = _arrays.group_rows(columns_of(A))
-    if len(first) == len(A) or len(first) * width_of(A) > DISTINCT:
+    if not pays(len(first), A):
         return A
     weights = np.bincount(group, weights=_arrays.to_numpy(A.weights))
     folded = A.take(first)
     total = _arrays.like(weights, folded.weights)
     root = _arrays.namespace(total).sqrt(total / folded.weights)
     return A.with_factors(folded.factors, folded.scale * root, total)
+
+
+def pays(distinct: int, A: Gram) -> bool:
+    """Tell whether to fold the rows of A, of which so many are distinct."""
+    if len(A) <= WHOLE:
+        return distinct < len(A)
+    return 2 * distinct <= len(A) and distinct * width_of(A) <= DISTINCT
 
 
 def columns_of(A: Gram) -> list[np.ndarray]:
