@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 import uuid
 from collections.abc import Callable, Sequence
+from concurrent.futures import CancelledError
 from operator import getitem
 from typing import Any
 
@@ -24,7 +25,6 @@ from dask.base import compute, persist
 from dask.delayed import Delayed, delayed
 from distributed import KilledWorker
 from distributed.comm.core import CommClosedError
-from distributed.utils import CancelledError
 
 from lorenyi import _arrays
 from lorenyi.blocks import Data, require_memory, tree_sum
