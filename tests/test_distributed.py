@@ -191,6 +191,12 @@ def test_chunks_that_differ_are_refused_with_the_call_to_make():
         lr.mutual_information(chunked(X), da.ones(500, chunks=100))
 
 
+def test_files_and_collections_do_not_mix(tmp_path):
+    file = np.memmap(tmp_path / "labels", dtype=Y.dtype, mode="w+", shape=Y.shape)
+    with pytest.raises(TypeError, match=r"Dask collections and in files .* da\.from_array\(file\)"):
+        lr.gram(chunked(X)) * lr.gram(file)
+
+
 def test_what_cannot_be_read_is_refused_by_name():
     bad = X.copy()
     bad[437, 1] = np.inf

@@ -36,6 +36,7 @@ FAN_IN = 8  # results that are added at a time
 class Cluster(Engine):
     """Blocks are chunks of Dask collections; a function travels to them once a worker."""
 
+    holds = "Dask collections"
     remedy = (
         "make both alike, y = y.rechunk({0: x.chunks[0]}) for arrays, and for data-frames take "
         "both from one frame or give ddf.to_dask_array(lengths=True)"
@@ -91,17 +92,17 @@ def _tree(terms: list[Delayed]) -> Delayed:
 
 
 def _compute(parts: Sequence[Delayed]) -> tuple[Any, ...]:
-    # One BLAS thread: where workers are threads of this process, each has a core.
-    with _arrays.one_thread():
-        found: tuple[Any, ...] = _guarded(compute, *parts)
+    found: tuple[Any, ...] = _guarded(compute, *parts)
     return found
 
 
 def _guarded(function: Callable[..., Any], *parts: Any) -> Any:
     """Run Dask's function, and say in plain words when the cluster is gone."""
     try:
-        # Pivots and their factor are one node of the graph, and may well be large.
-        with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1GB"}):
+        # Pivots and their factor are one node of the graph, and may well be large. One thread for
+        # BLAS: where workers are threads of this process, each has a core.
+        settings = {"distributed.admin.large-graph-warning-threshold": "1GB"}
+        with dask.config.set(settings), _arrays.one_thread():
             return function(*parts, traverse=False)
     except KilledWorker as error:
         raise MemoryError(

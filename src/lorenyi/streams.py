@@ -9,6 +9,7 @@ results as a tree. `Here` does so with the threads of this process.
 from __future__ import annotations
 
 import importlib
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -35,6 +36,7 @@ class Engine(ABC):
     that makes its handles (see `blocks.READERS`).
     """
 
+    holds = "blocks"
     remedy = "cut both into the same blocks of rows"
 
     @abstractmethod
@@ -62,6 +64,8 @@ class Slab(ABC):
 
 class Here(Engine):
     """The threads of this process; handles are slabs of files."""
+
+    holds = "files"
 
     def map(self, function: Callable[..., Any], tasks: Sequence[Task]) -> list[Any]:
         """Return the function's value for each task, in order."""
@@ -130,7 +134,7 @@ class Stream(Source):
 
     def rows(self, block: slice) -> Array:
         """Fetch consecutive rows."""
-        return gather([self], np.arange(len(self))[block])[0]
+        return gather([self], np.arange(*block.indices(len(self))))[0]
 
     def take(self, index: np.ndarray) -> ArraySource:
         """Fetch the rows at these positions."""
@@ -158,9 +162,10 @@ class Stream(Source):
             tasks = [(array[start:stop],) for start, stop in cuts]
             return replace(self, tasks=tasks, recipe=np.asarray, like=array[:0])
         if not isinstance(source, Stream) or type(source.engine) is not type(self.engine):
+            theirs = getattr(getattr(source, "engine", source), "holds", type(source).__name__)
             raise TypeError(
-                f"rows of {type(self.engine).__name__} and of {type(source).__name__} do not mix: "
-                "bring both variables into one form"
+                f"variables in {self.engine.holds} and in {theirs} do not mix: bring both into one "
+                "form, for example a file by da.from_array(file)"
             )
         if not np.array_equal(source.starts, self.starts):
             ours, theirs = (_lengths(s.starts) for s in (self, source))
@@ -196,9 +201,13 @@ class Stream(Source):
         if size >= len(self):
             return np.arange(len(self))
         cuts = [(int(a), int(b)) for a, b in pairwise(self.starts)]
-        found = self.engine.map(partial(_smallest, seed, stream, size), cuts)
-        bits, rows = (np.concatenate(parts) for parts in zip(*found, strict=True))
-        return np.sort(rows[_least(bits, size)])
+        bits, rows, likely = np.empty(0), np.empty(0), size + 10 * math.sqrt(size)
+        while len(rows) < size:  # once: with 10 standard deviations to spare
+            most = min(int(likely / len(self) * 2.0**64), 2**64 - 1)
+            found = self.engine.map(partial(_below, seed, stream, most), cuts)
+            bits, rows = (np.concatenate(parts) for parts in zip(*found, strict=True))
+            likely *= 2
+        return np.sort(rows[np.argsort(bits)[:size]])
 
     def only(self, mask: Stream, counts: Sequence[int]) -> Stream:
         """Return the stream of the rows where `mask` is not zero, so many in each block."""
@@ -292,20 +301,14 @@ def _passed(recipe: Recipe, places: np.ndarray, *values: Any) -> np.ndarray:
     return passing(recipe(*values)[:, 0], places)
 
 
-def _smallest(
-    seed: int, stream: int, size: int, start: int, stop: int
+def _below(
+    seed: int, stream: int, most: int, start: int, stop: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the smallest random bits of some rows, and which rows have them."""
+    """Return the random bits of those rows that have no more than so many, and the rows."""
     rows = np.arange(start, stop)
     bits = _arrays.hashed(seed, stream, rows)[:, 0]
-    least = _least(bits, size)
-    return bits[least], rows[least]
-
-
-def _least(bits: np.ndarray, size: int) -> np.ndarray:
-    """Return where the `size` smallest are, or all if there are no more."""
-    order = np.argpartition(bits, size) if size < len(bits) else np.arange(len(bits))
-    return order[:size]
+    few = bits <= np.uint64(most)
+    return bits[few], rows[few]
 
 
 def _lengths(starts: np.ndarray) -> str:
