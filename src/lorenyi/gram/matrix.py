@@ -241,6 +241,10 @@ class Gram:
         """Return the Gram of some rows drawn at random (all, if there are no more)."""
         return self.take(self.choose(seed, 11, size))
 
+    def at(self, index: np.ndarray) -> tuple[Gram, np.ndarray]:
+        """Return a Gram in memory that holds the rows at these positions, and where it does."""
+        return self, index
+
     def choose(self, seed: int, stream: int, size: int) -> np.ndarray:
         """Draw rows without replacement."""
         return _arrays.choose(seed, stream, len(self), size)

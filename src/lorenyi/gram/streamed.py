@@ -151,6 +151,10 @@ class Streamed(Gram):
         part = make.gram(gather(self.sources, np.asarray(index)))
         return Gram(part.factors, part.scale, part.weights, self.n, self.names, self.mass)
 
+    def at(self, index: np.ndarray) -> tuple[Gram, np.ndarray]:
+        """Fetch the rows at these positions; tell where they are in what was fetched."""
+        return self.take(index), np.arange(len(index))
+
     def sample(self, size: int, seed: int) -> Gram:
         """Fetch the Gram of some rows drawn at random; once, as many ask for the same."""
         if (size, seed) not in self._samples:

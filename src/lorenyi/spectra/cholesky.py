@@ -126,7 +126,7 @@ class Factor:
     def frobenius(self, seed: int, failure: float) -> float:
         """Bound the residual's Frobenius norm, but for a probability of `failure`."""
         diagonal = ArraySource(self.diagonal[:, None])
-        return residual_norm(self.A, lambda _, index: self.F[index], diagonal, seed, failure)
+        return residual_norm(self.A, lambda _, rows: self.F[rows], diagonal, seed, failure)
 
 
 def eigenvalues(moments: np.ndarray) -> np.ndarray:
@@ -174,7 +174,7 @@ def residual_norm(
     ----------
     A : Gram
     features : callable
-        From rows of A, and their positions, to rows of F.
+        Rows of F, for some rows of A given as (a Gram, positions in it).
     diagonal : Source
         Of E, as a column.
     seed, failure, pairs
@@ -184,13 +184,13 @@ def residual_norm(
     if rho <= 0:  # all is found, up to the rounding of the entries
         return 0.0
     index = diagonal.locate(_arrays.uniform(seed, 31, pairs, 2).ravel() * rho)
-    drawn, d = A.take(index), diagonal.take(index).all()[:, 0]
+    weight = diagonal.take(index).all().reshape(-1, 2).prod(axis=1)
+    drawn, places = A.at(index)
     total, squares = 0.0, 0.0
     for cut in slices(pairs, 4096):
-        i, j = (np.arange(2 * cut.start + side, 2 * cut.stop, 2) for side in (0, 1))
-        F, G = (features(drawn.take(side), index[side]) for side in (i, j))
-        entry = drawn.entries(i, j) - np.sum(F * G, axis=1)
-        z = rho**2 * entry**2 / (d[i] * d[j])
+        i, j = places.reshape(-1, 2)[cut].T
+        entry = drawn.entries(i, j) - np.sum(features(drawn, i) * features(drawn, j), axis=1)
+        z = rho**2 * entry**2 / weight[cut]
         total, squares = total + float(z.sum()), squares + float((z * z).sum())
     mean = total / pairs
     variance = max(squares / pairs - mean**2, 0.0) * pairs / (pairs - 1)
@@ -307,11 +307,11 @@ class Nystroem:
 
     def frobenius(self, seed: int, failure: float) -> float:
         """Bound the residual's Frobenius norm, but for a probability of `failure`."""
+        return residual_norm(self.A, self.features, self.diagonal, seed, failure)
 
-        def features(rows: Gram, index: np.ndarray) -> np.ndarray:
-            return _features(rows, self.pivots, self.inverse)
-
-        return residual_norm(self.A, features, self.diagonal, seed, failure)
+    def features(self, A: Gram, rows: np.ndarray) -> np.ndarray:
+        """Return rows of the factor, for some rows of A or of what was taken from it."""
+        return _features(A.take(rows), self.pivots, self.inverse)
 
 
 def _features(rows: Gram, pivots: Gram, inverse: np.ndarray) -> np.ndarray:
