@@ -13,7 +13,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c const
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 
 # Extras behind `make test`.
-TEST_EXTRAS := torch,plots,cli,dev
+TEST_EXTRAS := torch,plots,cli,dask,dev
 
 # Behind `make paper`; one of them with options: make paper FIGURES=feature_selection ARGS="--choose cv"
 FIGURES ?= intuition robustness approximation feature_selection information_bottleneck

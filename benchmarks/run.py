@@ -18,12 +18,13 @@ from dataclasses import asdict
 from pathlib import Path
 
 import choosing
+import cluster
 import engine
 import measuring
 import training
 
 # A module names its tasks in TASKS and, for those whose peak memory is a promise, in PEAKS (GB).
-MODULES = (engine, choosing, training)
+MODULES = (engine, choosing, training, cluster)
 TASKS = {name: task for module in MODULES for name, task in module.TASKS.items()}
 PEAKS = {name: peak for module in MODULES for name, peak in module.PEAKS.items()}
 

@@ -185,7 +185,8 @@ def test_extreme_bandwidths_give_labels_or_a_constant(sigma):
 
 
 def settled(rule, Z, weights=None):
-    return rule(ArraySource(np.asarray(Z, dtype=float)), weights)
+    column = None if weights is None else ArraySource(np.asarray(weights, dtype=float)[:, None])
+    return rule(ArraySource(np.asarray(Z, dtype=float)), column)
 
 
 def test_the_median_is_that_of_the_distances_that_are_not_zero():

@@ -10,15 +10,15 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from lorenyi import _arrays
-from lorenyi.blocks import Source
+from lorenyi.blocks import Source, hstack
 
 
 class Bandwidth(ABC):
     """A rule that chooses a bandwidth from the points: a number, or one for each column."""
 
     @abstractmethod
-    def __call__(self, points: Source, weights: np.ndarray | None) -> float | tuple[float, ...]:
-        """Return the bandwidth for these points; `weights` are frequencies of rows."""
+    def __call__(self, points: Source, weights: Source | None) -> float | tuple[float, ...]:
+        """Return the bandwidth for these points; `weights` is a column of frequencies, if any."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Median(Bandwidth):
     per_column: bool = False
     seed: int = 0
 
-    def __call__(self, points: Source, weights: np.ndarray | None) -> float | tuple[float, ...]:
+    def __call__(self, points: Source, weights: Source | None) -> float | tuple[float, ...]:
         """Return the median distance of (a sample of) the points."""
         X, frequency = _sampled(points, weights, self.sample, self.seed)
         if self.per_column:
@@ -54,16 +54,18 @@ class Median(Bandwidth):
 
 
 def _sampled(
-    points: Source, weights: np.ndarray | None, sample: int, seed: int
+    points: Source, weights: Source | None, sample: int, seed: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return (a sample of) the points and how often each counts."""
-    frequency = np.ones(len(points)) if weights is None else weights
-    total = float(frequency.sum())
+    total = float(len(points) if weights is None else weights.sum(_sum_of_rows)[0])
     if total <= sample:
+        frequency = np.ones(len(points)) if weights is None else weights.all()[:, 0]
         return _arrays.to_numpy(points.all()), frequency
-    # Drawn by position among the repeated rows, so weight 2 equals a row given twice.
-    u = _arrays.choose(seed, 0, int(total), sample) + 0.5
-    index, counts = np.unique(np.searchsorted(np.cumsum(frequency), u), return_counts=True)
+    if weights is None:
+        index = points.choose(seed, 0, sample)
+    else:  # by position among repeated rows, so that weight 2 equals a row given twice
+        index = weights.locate(_arrays.choose(seed, 0, int(total), sample) + 0.5)
+    index, counts = np.unique(index, return_counts=True)
     return _arrays.to_numpy(points.take(index).all()), counts.astype(np.float64)
 
 
@@ -117,7 +119,7 @@ class Nearest(Bandwidth):
         if not isinstance(self.k, (int, np.integer)) or isinstance(self.k, bool) or self.k < 1:
             raise ValueError(f"Nearest(k={self.k!r}): k must be an integer of at least 1")
 
-    def __call__(self, points: Source, weights: np.ndarray | None) -> float:
+    def __call__(self, points: Source, weights: Source | None) -> float:
         """Return the mean distance of (a sample of) the points to their neighbours."""
         X, frequency = _sampled(points, weights, self.sample, self.seed)
         X = X[frequency > 0]
@@ -145,30 +147,34 @@ def _weighted_nearest(squares: np.ndarray, frequency: np.ndarray, k: float) -> f
     return float(frequency @ np.sum(taken * distance, axis=1) / (k * frequency.sum()))
 
 
-def _spread(points: Source, weights: np.ndarray | None) -> tuple[np.ndarray, float]:
+def _sum_of_rows(rows: np.ndarray, block: slice) -> np.ndarray:
+    return np.asarray(rows.sum(axis=0))
+
+
+def _spread(points: Source, weights: Source | None) -> tuple[np.ndarray, float]:
     """Return the columns' standard deviations (1 for a constant one) and the number of points."""
-    w = np.ones(len(points)) if weights is None else weights
-    n = float(w.sum())
+    weighted = points if weights is None else hstack([points, weights])
+    d = points.shape[1]
 
     def total(power: int, centre: np.ndarray | float) -> np.ndarray:
-        return np.asarray(
-            points.sum(
-                lambda rows, block: (
-                    w[block] @ (_arrays.to_numpy(rows).astype(np.float64) - centre) ** power
-                )
-            )
-        )
+        def of_block(rows: np.ndarray, block: slice) -> np.ndarray:
+            rows = _arrays.to_numpy(rows).astype(np.float64)
+            w = np.ones(len(rows)) if weights is None else rows[:, d]
+            return np.append(w @ (rows[:, :d] - centre) ** power, w.sum())
 
-    mean = total(1, 0.0) / n
-    deviation = np.sqrt(total(2, mean) / n)
-    return np.where(deviation > 1e-14 * np.abs(mean), deviation, 1.0), n
+        return np.asarray(weighted.sum(of_block))
+
+    *first, n = total(1, 0.0)
+    mean = np.array(first) / n
+    deviation = np.sqrt(total(2, mean)[:-1] / n)
+    return np.where(deviation > 1e-14 * np.abs(mean), deviation, 1.0), float(n)
 
 
 @dataclass(frozen=True)
 class Scott(Bandwidth):
     """Scott's rule, per column: standard deviation times n^(-1 / (d + 4))."""
 
-    def __call__(self, points: Source, weights: np.ndarray | None) -> tuple[float, ...]:
+    def __call__(self, points: Source, weights: Source | None) -> tuple[float, ...]:
         """Return one bandwidth for each column."""
         deviation, n = _spread(points, weights)
         factor = n ** (-1.0 / (len(deviation) + 4))
@@ -179,7 +185,7 @@ class Scott(Bandwidth):
 class Silverman(Bandwidth):
     """Silverman's rule, per column: standard deviation times (n (d + 2) / 4)^(-1 / (d + 4))."""
 
-    def __call__(self, points: Source, weights: np.ndarray | None) -> tuple[float, ...]:
+    def __call__(self, points: Source, weights: Source | None) -> tuple[float, ...]:
         """Return one bandwidth for each column."""
         deviation, n = _spread(points, weights)
         d = len(deviation)

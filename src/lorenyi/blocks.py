@@ -1,12 +1,13 @@
 """Where points come from: reading what a user has, and sources of row blocks.
 
 A `Gram` never holds points itself; it reads them through a `Source`, in blocks of rows. An array
-in memory is the simplest source; a memory-mapped file is another (its rows are shifted and scaled
-as they are read). Whatever can give rows by number can be a third.
+in memory is the simplest source. Files and cluster arrays are others, in modules that this one
+finds by name (`READERS`) and only when such data comes along.
 """
 
 from __future__ import annotations
 
+import importlib
 import math
 import os
 import threading
@@ -14,6 +15,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -23,6 +25,10 @@ from lorenyi._arrays import Array
 
 BLOCK_ROWS = 2**16
 A_LITTLE = 2**19  # bytes that are not worth asking the system about
+
+# Which module reads data whose type comes from a package (or module) of this name, as
+# `read(x, name) -> Data`: an engine is added by a line here and a file of its own.
+READERS = {"dask": "lorenyi.distributed", "pyarrow._dataset": "lorenyi.streams"}
 
 
 class Source(ABC):
@@ -42,8 +48,24 @@ class Source(ABC):
         """Return the source of the rows at these positions, in this order."""
 
     @abstractmethod
+    def each(self, function: Callable[[Array], Array]) -> Source:
+        """Return the source of function(rows), where the function acts on each row alone."""
+
+    @abstractmethod
+    def stack(self, sources: Sequence[Source]) -> Source:
+        """Put the columns of aligned sources, this one among them, side by side."""
+
+    @abstractmethod
+    def locate(self, places: np.ndarray) -> np.ndarray:
+        """Return the rows at which the running sum of the first column passes these places."""
+
     def affine(self, shift: Array, scale: Array | float) -> Source:
         """Return the source of (rows - shift) / scale."""
+        return self.each(partial(_moved, shift=shift, scale=scale))
+
+    def choose(self, seed: int, stream: int, size: int) -> np.ndarray:
+        """Draw rows without replacement, as `_arrays.choose` does."""
+        return _arrays.choose(seed, stream, len(self), size)
 
     def __len__(self) -> int:
         """Number of rows."""
@@ -73,13 +95,15 @@ class Source(ABC):
         return self.rows(slice(0, len(self)))
 
 
+def _moved(rows: Array, shift: Array, scale: Array | float) -> Array:
+    return (rows - shift) / scale
+
+
 @dataclass(frozen=True, eq=False)
 class ArraySource(Source):
-    """Rows of an array in memory, or of a memory-mapped file read as needed."""
+    """Rows of an array in memory."""
 
     array: Array
-    shift: Array | None = None
-    scale: Array | float | None = None
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -89,31 +113,39 @@ class ArraySource(Source):
 
     def rows(self, block: slice) -> Array:
         """Return a block of consecutive rows."""
-        return self._moved(self.array[block, :])
+        return self.array[block, :]
 
     def take(self, index: np.ndarray) -> ArraySource:
         """Return the source of the rows at these positions, in this order."""
-        return ArraySource(self._moved(_arrays.take(self.array, index)))
+        return ArraySource(_arrays.take(self.array, index))
 
-    def affine(self, shift: Array, scale: Array | float) -> ArraySource:
-        """Return the source of (rows - shift) / scale: computed once, or when read from a file."""
-        if isinstance(self.array, np.memmap) and self.scale is None:
-            return ArraySource(self.array, shift, scale)
-        return ArraySource((self.all() - shift) / scale)
+    def each(self, function: Callable[[Array], Array]) -> ArraySource:
+        """Return the source of function(rows), computed at once."""
+        return ArraySource(function(self.array))
 
-    def _moved(self, rows: Array) -> Array:
-        if self.scale is None:
-            return np.asarray(rows) if isinstance(rows, np.memmap) else rows
-        return (np.asarray(rows) - self.shift) / self.scale
+    def stack(self, sources: Sequence[Source]) -> ArraySource:
+        """Put columns side by side, in the library that is not NumPy."""
+        arrays = [source.all() for source in sources]
+        if all(_arrays.is_numpy(a) for a in arrays):
+            return ArraySource(np.concatenate(arrays, axis=1))
+        reference = common(arrays)
+        return ArraySource(_arrays.concat([_arrays.like(a, reference) for a in arrays], axis=1))
+
+    def locate(self, places: np.ndarray) -> np.ndarray:
+        """Return the rows at which the running sum of the first column passes these places."""
+        return passing(_arrays.to_numpy(self.array)[:, 0], places)
 
 
-def hstack(sources: Sequence[ArraySource]) -> ArraySource:
-    """Put the columns of aligned sources side by side (in the library that is not NumPy)."""
-    arrays = [source.all() for source in sources]
-    if all(_arrays.is_numpy(a) for a in arrays):
-        return ArraySource(np.concatenate(arrays, axis=1))
-    reference = common(arrays)
-    return ArraySource(_arrays.concat([_arrays.like(a, reference) for a in arrays], axis=1))
+def passing(terms: np.ndarray, places: np.ndarray) -> np.ndarray:
+    """Return where the running sum of terms first reaches each place; never at a term of zero."""
+    sums = np.cumsum(terms)
+    return np.asarray(np.searchsorted(sums, np.minimum(places, sums[-1])))
+
+
+def hstack(sources: Sequence[Source]) -> Source:
+    """Put the columns of aligned sources side by side: not in memory, if one of them is not."""
+    away = [source for source in sources if not isinstance(source, ArraySource)]
+    return (away or sources)[0].stack(sources)
 
 
 def common(arrays: Sequence[Array]) -> Array:
@@ -190,21 +222,33 @@ def require_memory(needed: int, what: str, remedy: str) -> None:
 
 @dataclass(frozen=True)
 class Data:
-    """What a user's variable holds: numbers (n x d), symbols (n x c codes), or both."""
+    """What a user's variable holds: numbers (n x d), symbols (n x c codes), or both.
 
-    numbers: Array | None
-    symbols: np.ndarray | None
+    They are arrays, or sources where the data is not in memory.
+    """
+
+    numbers: Array | Source | None
+    symbols: np.ndarray | Source | None
     nominal: bool
     reference: Array
 
-    def codes(self) -> np.ndarray:
-        """Number the distinct rows, so that equal rows have equal codes (n x 1)."""
-        parts = [_arrays.to_numpy(p) for p in (self.numbers, self.symbols) if p is not None]
-        return _arrays.group_rows(parts)[1][:, None].astype(np.int64)
+    def codes(self) -> np.ndarray | Source:
+        """Return numbers that are equal where rows are: one a row, or (a source) its columns."""
+        parts = [part for part in (self.numbers, self.symbols) if part is not None]
+        sources = [part for part in parts if isinstance(part, Source)]
+        if sources:
+            return hstack(sources)
+        rows = [_arrays.to_numpy(part) for part in parts]
+        return _arrays.group_rows(rows)[1][:, None].astype(np.int64)
 
 
 def read(x: Any, name: str = "x") -> Data:
     """Read a variable: an array of any library, a data-frame, one of its columns, or a sequence."""
+    if isinstance(x, Data):
+        return x
+    if module := _reader(x):
+        data: Data = importlib.import_module(module).read(x, name)
+        return data
     if _is_frame(x):
         return _read_frame(x, name)
     if _arrays.is_sparse(x):
@@ -225,6 +269,20 @@ def read(x: Any, name: str = "x") -> Data:
         symbols = _symbols(array, name)
         return Data(None, symbols, True, np.empty(0))
     return _numbers(array, name, nominal)
+
+
+def _reader(x: Any) -> str | None:
+    """Return the module that reads x where this one does not."""
+    if isinstance(x, (np.memmap, Source)):
+        return "lorenyi.streams"
+    module = type(x).__module__
+    return READERS.get(module.split(".")[0]) or READERS.get(module)
+
+
+def in_memory(x: Any, name: str = "x") -> Any:
+    """Return x as an array or data-frame in memory, if it is neither yet and fits there."""
+    module = _reader(x)
+    return importlib.import_module(module).collect(x, name) if module else x
 
 
 def _flattened(array: Array, n: int) -> Array:
@@ -268,8 +326,8 @@ def _reference(array: Array) -> Array:
     return xp.astype(array[:0, :], xp.float64)
 
 
-def require_finite(array: Array, name: str) -> None:
-    """Refuse NaN and infinities, naming the first."""
+def require_finite(array: Array, name: str, first: int = 0) -> None:
+    """Refuse NaN and infinities, naming the first; rows are counted from `first`."""
     for block in slices(int(array.shape[0]), BLOCK_ROWS):
         part = _arrays.detach(array[block, :])
         xp = _arrays.namespace(part)
@@ -280,13 +338,20 @@ def require_finite(array: Array, name: str) -> None:
             bad = np.argwhere(~np.isfinite(_arrays.to_numpy(part)))[0]
             value = _arrays.to_numpy(part)[tuple(bad)]
             raise ValueError(
-                f"{name} has {value} at row {block.start + bad[0]}, column {bad[1]}: drop or "
-                "impute such rows first"
+                f"{name} has {value} at row {first + block.start + bad[0]}, column {bad[1]}: drop "
+                "or impute such rows first"
             )
 
 
 def _symbols(array: np.ndarray, name: str) -> np.ndarray:
     """Code strings, dates and other symbols, column by column."""
+    columns = symbols(array, name).T
+    codes = [np.unique(column, return_inverse=True)[1] for column in columns]
+    return np.stack(codes, axis=1).astype(np.int64)
+
+
+def symbols(array: np.ndarray, name: str, first: int = 0) -> np.ndarray:
+    """Return an array of strings, dates or other symbols, checked; rows count from `first`."""
     if array.dtype.kind == "c":
         _numbers(array, name, False)
     if array.dtype.kind == "O":
@@ -295,15 +360,14 @@ def _symbols(array: np.ndarray, name: str) -> np.ndarray:
             if missing or not isinstance(value, (str, bytes)):
                 found = "a missing value" if missing else f"{type(value).__name__} {value!r}"
                 raise TypeError(
-                    f"{name} is an object array with {found} at row {position[0]}: only strings "
-                    "are read from object arrays; convert numbers with .astype(float) and fill "
-                    "or drop missing values"
+                    f"{name} is an object array with {found} at row {first + position[0]}: only "
+                    "strings are read from object arrays; convert numbers with .astype(float) and "
+                    "fill or drop missing values"
                 )
         array = array.astype(str)
     if array.dtype.kind in "mM" and np.isnat(array).any():
         raise ValueError(f"{name} has a missing time (NaT): drop or impute such rows first")
-    codes = [np.unique(column, return_inverse=True)[1] for column in array.T]
-    return np.stack(codes, axis=1).astype(np.int64)
+    return array
 
 
 def _is_frame(x: Any) -> bool:
@@ -318,6 +382,30 @@ def _is_frame(x: Any) -> bool:
 
 def _read_frame(x: Any, name: str) -> Data:
     """Read a data-frame or a column of one: numeric columns as numbers, all others as symbols."""
+    numbers, words, series = frame_columns(x, name)
+    if not numbers and not words:
+        raise ValueError(f"{name} has no columns: at least one is needed")
+    n = len((numbers or words)[0])
+    if n < 2:
+        raise ValueError(f"{name} must have at least two rows, found {n}")
+    table = np.stack(numbers, axis=1) if numbers else None
+    coded = [np.unique(column, return_inverse=True)[1].astype(np.int64) for column in words]
+    codes = np.stack(coded, axis=1) if coded else None
+    return Data(table, codes, frame_is_nominal(table, series), np.empty(0))
+
+
+def frame_is_nominal(numbers: np.ndarray | None, series: bool) -> bool:
+    """Tell whether a frame holds labels: no numbers, or one column of integers."""
+    return numbers is None or (numbers.dtype.kind in "iu" and series)
+
+
+def frame_columns(
+    x: Any, name: str, first: int = 0
+) -> tuple[list[np.ndarray], list[np.ndarray], bool]:
+    """Return the numeric columns, the symbols of all others, and whether x is one column.
+
+    Errors count rows from `first`.
+    """
     import narwhals as nw
 
     try:
@@ -327,43 +415,34 @@ def _read_frame(x: Any, name: str) -> Data:
             f"{name} is a {type(x).__name__}, not a data-frame in memory or one of its columns: "
             "collect() a lazy one"
         ) from error
-    series = [frame] if isinstance(frame, nw.Series) else list(frame.iter_columns())
-    if not series:
-        raise ValueError(f"{name} has no columns: at least one is needed")
-    if len(series[0]) < 2:
-        raise ValueError(f"{name} must have at least two rows, found {len(series[0])}")
-    numbers, symbols = [], []
-    for column in series:
+    series = isinstance(frame, nw.Series)
+    numbers, words = [], []
+    for column in [frame] if series else list(frame.iter_columns()):
         label = f"{name}[{column.name!r}]" if column.name not in (None, "") else name
         if column.null_count():
             raise ValueError(
                 f"{label} has {column.null_count()} missing values: drop or impute such rows first"
             )
         if column.dtype.is_numeric():
-            numbers.append(_numeric_column(column.to_numpy(), label))
+            numbers.append(_numeric_column(column.to_numpy(), label, first))
         elif column.dtype == nw.Boolean:
-            symbols.append(column.to_numpy().astype(np.int64))
+            words.append(column.to_numpy().astype(np.int64))
         elif isinstance(column.dtype, (nw.Object, nw.Unknown)):  # mixed types, complex numbers
-            symbols.append(_symbols(column.to_numpy()[:, None], label)[:, 0])
+            words.append(symbols(column.to_numpy()[:, None], label, first)[:, 0])
         elif column.dtype.is_nested():
             raise TypeError(
                 f"{label} holds {column.dtype}: a column holds one number or symbol a row; spread "
                 "it over columns first"
             )
         else:
-            values = column.cast(nw.String).to_numpy().astype(str)
-            symbols.append(np.unique(values, return_inverse=True)[1].astype(np.int64))
-    table = np.stack(numbers, axis=1) if numbers else None
-    codes = np.stack(symbols, axis=1) if symbols else None
-    integers = table is not None and table.dtype.kind in "iu"
-    nominal = table is None or (integers and isinstance(frame, nw.Series))
-    return Data(table, codes, nominal, np.empty(0))
+            words.append(column.cast(nw.String).to_numpy().astype(str))
+    return numbers, words, series
 
 
-def _numeric_column(values: np.ndarray, label: str) -> np.ndarray:
+def _numeric_column(values: np.ndarray, label: str, first: int) -> np.ndarray:
     if values.dtype.kind == "O":
         values = values.astype(np.float64)
     if values.dtype.kind == "f":
-        require_finite(values[:, None], label)
+        require_finite(values[:, None], label, first)
         return values if values.dtype.itemsize >= 4 else values.astype(np.float32)
     return values

@@ -49,7 +49,7 @@ class Kernel(ABC):
             y = ArraySource(both.rows(slice(len(X), len(both))))
         return kernel.block(x.all(), y.all())
 
-    def prepare(self, points: Source, weights: np.ndarray | None) -> tuple[Kernel, Source]:
+    def prepare(self, points: Source, weights: Source | None) -> tuple[Kernel, Source]:
         """Settle what depends on the data: return the settled kernel and the points it reads."""
         return self, points
 
@@ -96,7 +96,7 @@ class _Scaled(Kernel):
             shown = f"{self.sigma:.4g}" if isinstance(self.sigma, float) else repr(self.sigma)
         return f"{type(self).__name__}(sigma={shown})"
 
-    def prepare(self, points: Source, weights: np.ndarray | None) -> tuple[Kernel, Source]:
+    def prepare(self, points: Source, weights: Source | None) -> tuple[Kernel, Source]:
         """Settle the bandwidth; the points become (x - mean) / sigma."""
         sigma = self.sigma(points, weights) if isinstance(self.sigma, Bandwidth) else self.sigma
         d = points.shape[1]
@@ -205,17 +205,21 @@ class Linear(Kernel):
 class Cosine(Linear):
     """The cosine of the angle between two points: the linear kernel, normalised."""
 
-    def prepare(self, points: Source, weights: np.ndarray | None) -> tuple[Kernel, Source]:
+    def prepare(self, points: Source, weights: Source | None) -> tuple[Kernel, Source]:
         """Put the points on the unit sphere."""
-        X = points.all()
-        norm = _arrays.namespace(X).sqrt(Linear.diagonal(self, X))
-        if not bool(_arrays.namespace(X).all(norm > 0)):
-            raise ValueError("Cosine(): a row of zeros has no direction; drop such rows")
-        return self, ArraySource(X / norm[:, None])
+        return self, points.each(_unit_rows)
 
     def diagonal(self, X: Array) -> Array | None:
         """Return None: all ones."""
         return None
+
+
+def _unit_rows(X: Array) -> Array:
+    xp = _arrays.namespace(X)
+    norm = xp.sqrt(xp.sum(X * X, axis=1))
+    if not bool(xp.all(norm > 0)):
+        raise ValueError("Cosine(): a row of zeros has no direction; drop such rows")
+    return X / norm[:, None]
 
 
 @dataclass(frozen=True)
@@ -332,7 +336,7 @@ class Function(Kernel):
         """Show the function's name."""
         return f"Function({getattr(self.function, '__name__', 'function')})"
 
-    def prepare(self, points: Source, weights: np.ndarray | None) -> tuple[Kernel, Source]:
+    def prepare(self, points: Source, weights: Source | None) -> tuple[Kernel, Source]:
         """Check the function on a few points: shape, symmetry, diagonal."""
         rows = points.rows(slice(0, min(len(points), 64)))
         block = _arrays.to_numpy(self.block(rows, rows))

@@ -37,13 +37,17 @@ class Points:
         same = isinstance(rows, slice) and isinstance(columns, slice) and rows == columns
         return self.kernel.block(X, X if same else self._rows(columns))
 
+    def rows(self, block: slice) -> Points:
+        """Return the factor of consecutive rows."""
+        return Points(self.kernel, ArraySource(self.source.rows(block)))
+
     def take(self, index: np.ndarray) -> Points:
         """Return the factor of the rows at these positions."""
         return Points(self.kernel, self.source.take(index))
 
     def map(self, change: Any) -> Points:
         """Return the factor with its array changed."""
-        return Points(self.kernel, ArraySource(change(self.source.all())))
+        return Points(self.kernel, self.source.each(change))
 
     def _rows(self, index: Index) -> Array:
         return (
@@ -115,7 +119,7 @@ def merged(factors: list[Factor], reference: Array) -> list[Factor]:
             merged.append(factor)
         else:
             pair = [merged[twin].source, factor.source]  # type: ignore[union-attr]
-            merged[twin] = Points(factor.kernel, hstack(pair))  # type: ignore[arg-type]
+            merged[twin] = Points(factor.kernel, hstack(pair))
     return merged
 
 

@@ -10,14 +10,11 @@ import numpy as np
 
 from lorenyi import _arrays
 from lorenyi._arrays import Array
-from lorenyi.blocks import (
-    ArraySource,
-    Data,
-    read,
-)
+from lorenyi.blocks import ArraySource, Data, Source, read
 from lorenyi.gram.factors import Points
 from lorenyi.gram.matrix import Gram
 from lorenyi.gram.ready import frequencies, from_matrix, positive_root
+from lorenyi.gram.streamed import streamed
 from lorenyi.kernels import (
     Delta,
     Function,
@@ -25,6 +22,7 @@ from lorenyi.kernels import (
     Kernel,
     Precomputed,
 )
+from lorenyi.streams import Stream
 
 
 def gram(
@@ -82,10 +80,25 @@ def gram(
         )
     data = read(x, name)
     parts = _parts(data, kernel, name)
+    if isinstance(parts[0][1], Stream):
+        return _of_stream(parts, weights, name)
     n = int(parts[0][1].shape[0])
     frequency = None if weights is None else frequencies(weights, n, f"{name}'s weights")
     grams = [_from_points(k, p, frequency, data.reference, name) for k, p in parts]
-    return reduce(lambda a, b: a * b, grams)
+    return joint(*grams)
+
+
+def _of_stream(parts: list[tuple[Kernel, Any]], weights: Any, name: str) -> Gram:
+    """Make the Gram of rows that are not in memory; their weights may be there or not."""
+    frequency: Source | None = None
+    if weights is not None:
+        called = f"{name}'s weights"
+        found = None if type(weights) is np.ndarray else read(weights, called).numbers
+        if isinstance(found, Stream):
+            frequency = found
+        else:
+            frequency = ArraySource(frequencies(weights, len(parts[0][1]), called)[:, None])
+    return joint(*[streamed(k, p, frequency, name) for k, p in parts])
 
 
 def joint(*variables: Gram) -> Gram:
@@ -133,7 +146,8 @@ def _from_points(
     if not isinstance(kernel, Delta):
         points = _arrays.as_floating(points)
         reference = points[:0, :]
-    kernel, source = kernel.prepare(ArraySource(points), frequency)
+    column = None if frequency is None else ArraySource(frequency[:, None])
+    kernel, source = kernel.prepare(ArraySource(points), column)
     n = len(source) if frequency is None else float(frequency.sum())
     relative = np.full(len(source), 1.0 / n) if frequency is None else frequency / n
     weights = _arrays.like(relative, reference)

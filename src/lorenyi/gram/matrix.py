@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from functools import cached_property, reduce
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse
@@ -22,7 +22,10 @@ import scipy.sparse
 from lorenyi import _arrays, _html
 from lorenyi._arrays import Array
 from lorenyi.blocks import (
+    ArraySource,
+    Source,
     common,
+    cores,
     fits,
     parallel,
     require_memory,
@@ -135,6 +138,8 @@ class Gram:
                 total += growth * _arrays.epsilon(factor.array)
         return total
 
+    in_memory: ClassVar[bool] = True
+
     @property
     def is_ready(self) -> bool:
         """Whether the matrix is one ready matrix, so that its entries are stored already."""
@@ -221,6 +226,40 @@ class Gram:
         if _arrays.is_numpy(self.reference) and len(blocks) >= 4:
             return parallel(function, blocks)
         return [function(rows) for rows in blocks]
+
+    def rows(self, block: slice) -> Gram:
+        """Return the Gram of consecutive rows (n and mass stay); points are not copied."""
+        factors = [f.rows(block) for f in self.factors if isinstance(f, Points)]
+        if len(factors) < len(self.factors):
+            return self.take(np.arange(len(self))[block])
+        return Gram(factors, self.scale[block], self.weights[block], self.n, [], self.mass)
+
+    def sum(self, function: Callable[[Gram, int], Any]) -> Any:
+        """Sum `function(Gram of some rows, number of the first)` over blocks of rows, as a tree."""
+        return tree_sum(self._parts(function))
+
+    def sum_and_keep(self, function: Callable[[Gram, int], Any]) -> tuple[Any, Source]:
+        """Sum the first values of a function; return its second, a number a row, as a column."""
+        totals, kept = zip(*self._parts(function), strict=True)
+        return tree_sum(list(totals)), ArraySource(np.concatenate(kept)[:, None])
+
+    def _parts(self, function: Callable[[Gram, int], Any]) -> list[Any]:
+        if self.tracks_gradient or not _arrays.is_numpy(self.reference):
+            return [function(self, 0)]
+        cuts = slices(len(self), max(-(-len(self) // (4 * cores())), TILE))
+        return parallel(lambda cut: function(self.rows(cut), cut.start), cuts)
+
+    def sample(self, size: int, seed: int) -> Gram:
+        """Return the Gram of some rows drawn at random (all, if there are no more)."""
+        return self.take(self.choose(seed, 11, size))
+
+    def at(self, index: np.ndarray) -> tuple[Gram, np.ndarray]:
+        """Return a Gram in memory that holds the rows at these positions, and where it does."""
+        return self, index
+
+    def choose(self, seed: int, stream: int, size: int) -> np.ndarray:
+        """Draw rows without replacement."""
+        return _arrays.choose(seed, stream, len(self), size)
 
     def columns(self, index: np.ndarray) -> Array:
         """Return A[:, index], evaluating only these columns."""
@@ -377,16 +416,11 @@ class Gram:
         """Return the joint: kernels multiply, the common weights apply once."""
         if not isinstance(other, Gram):
             return NotImplemented
-        if len(self) != len(other):
-            raise ValueError(
-                f"a joint needs the same rows: {self!r} has {len(self)} and {other!r} has "
-                f"{len(other)}; give variables of the same points, in the same order"
-            )
+        self._require_same_rows(other)
+        if not other.in_memory:
+            return NotImplemented  # it cuts this one into its blocks
         if not self._same_weights(other):
-            raise ValueError(
-                f"a joint needs the same weights: those of {self!r} and {other!r} differ; build "
-                "both with the same weights="
-            )
+            raise self._different_weights(other)
         arrays = [self.scale, other.scale]
         reference = common(arrays)
         xp = _arrays.namespace(reference)
@@ -400,6 +434,19 @@ class Gram:
         scale = xp.where(positive, s * t / xp.sqrt(xp.where(positive, weights, 1.0)), 0.0)
         factors = merged([*self.factors, *other.factors], reference)
         return Gram(factors, scale, weights, self.n, self.names + other.names)
+
+    def _require_same_rows(self, other: Gram) -> None:
+        if len(self) != len(other):
+            raise ValueError(
+                f"a joint needs the same rows: {self!r} has {len(self)} and {other!r} has "
+                f"{len(other)}; give variables of the same points, in the same order"
+            )
+
+    def _different_weights(self, other: Gram) -> ValueError:
+        return ValueError(
+            f"a joint needs the same weights: those of {self!r} and {other!r} differ; build both "
+            "with the same weights="
+        )
 
     def _same_weights(self, other: Gram) -> bool:
         a, b = _arrays.to_numpy(self.weights), _arrays.to_numpy(other.weights)

@@ -10,11 +10,16 @@ import numpy as np
 
 from lorenyi import _arrays
 from lorenyi._arrays import Array
+from lorenyi.blocks import slices
 from lorenyi.gram.factors import Matrix, Points
 from lorenyi.kernels import Delta, row_products
 
 if TYPE_CHECKING:
     from lorenyi.gram.matrix import Gram
+
+
+WHOLE = 20_000  # rows up to which any that are equal are folded
+DISTINCT = 2**22  # of more, the distinct ones hold at most so many numbers, and are half at most
 
 
 def reduced(A: Gram) -> tuple[Array, list[Gram]]:
@@ -32,18 +37,40 @@ def support(A: Gram) -> Gram:
 
 
 def folded(A: Gram) -> Gram:
-    """Fold equal rows of all factors into one (not where a gradient is asked for)."""
+    """Fold equal rows of all factors into one (not where a gradient is asked for).
+
+    Of many rows only if few are left: to find some that are equal, each would have to meet every
+    other, and rows in blocks, which shall give the same answer, cannot.
+    """
     if A.tracks_gradient or not all(isinstance(f, Points) for f in A.factors):
         return A
-    columns = [_arrays.to_numpy(f.source.all()) for f in A.factors if isinstance(f, Points)]
-    first, group = _arrays.group_rows(columns)
-    if len(first) == len(A):
+    first, group = _arrays.group_rows(columns_of(A))
+    if not pays(len(first), A):
         return A
     weights = np.bincount(group, weights=_arrays.to_numpy(A.weights))
     folded = A.take(first)
     total = _arrays.like(weights, folded.weights)
     root = _arrays.namespace(total).sqrt(total / folded.weights)
     return A.with_factors(folded.factors, folded.scale * root, total)
+
+
+def pays(distinct: int, A: Gram) -> bool:
+    """Tell whether to fold the rows of A, of which so many are distinct."""
+    if len(A) <= WHOLE:
+        return distinct < len(A)
+    return 2 * distinct <= len(A) and distinct * width_of(A) <= DISTINCT
+
+
+def columns_of(A: Gram) -> list[np.ndarray]:
+    """Return the points of all factors."""
+    return [_arrays.to_numpy(f.source.all()) for f in A.factors if isinstance(f, Points)]
+
+
+def width_of(A: Gram) -> int:
+    """Return how many columns the points have; labels count as one."""
+    points = [f for f in A.factors if isinstance(f, Points)]
+    numbers = sum(f.source.shape[1] for f in points if not isinstance(f.kernel, Delta))
+    return numbers + any(isinstance(f.kernel, Delta) for f in points)
 
 
 def split(A: Gram) -> tuple[Array, list[Gram]]:
@@ -77,9 +104,21 @@ def dual(A: Gram) -> Gram:
     finite = [w for w in widths if w is not None]
     if len(finite) < len(A.factors) or math.prod(finite) >= len(A):
         return A
-    maps = [_arrays.like(f.kernel.features(f.source.all()), A.reference) for f in points]
-    Z = A.scale[:, None] * reduce(row_products, maps)
-    moments = Z.T @ Z
+    moments = A.sum(_moments)
     xp = _arrays.namespace(moments)
     one = xp.ones_like(moments[0, :])
     return A.with_factors([Matrix(moments)], one, xp.linalg.diagonal(moments))
+
+
+def _moments(A: Gram, start: int) -> Array:
+    """Return Z'Z, a few rows at a time."""
+    points = [f for f in A.factors if isinstance(f, Points)]
+    width = math.prod([int(f.kernel.width(f.source.shape[1]) or 1) for f in points])
+    total: Array = 0.0
+    for rows in slices(len(A), max(2**22 // width, 1)):
+        part = A.rows(rows)
+        maps = [f.kernel.features(f.source.all()) for f in part.factors]  # type: ignore[union-attr]
+        maps = [_arrays.like(features, A.reference) for features in maps]
+        Z = part.scale[:, None] * reduce(row_products, maps)
+        total = total + Z.T @ Z
+    return total

@@ -12,6 +12,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
+from lorenyi.blocks import in_memory
 from lorenyi.kernels import Gaussian, Kernel
 from lorenyi.selection import reading
 from lorenyi.selection.criteria import Criterion, JointInformation
@@ -173,6 +174,8 @@ class InformationSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         self
         """
         criterion = self._checked_criterion()
+        X, y = in_memory(X, "X"), in_memory(y, "y")
+        sample_weight = in_memory(sample_weight, "sample_weight")
         columns, symbol, y = self._read(X, y)
         target = reading.read_target(y, self.task)
         weights = self._weights(sample_weight, len(columns[0]))

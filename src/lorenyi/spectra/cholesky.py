@@ -9,13 +9,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import scipy.linalg
 
 from lorenyi import _arrays
-from lorenyi.blocks import cores, parallel, slices, tree_sum
-from lorenyi.gram import Gram, Index, Points
+from lorenyi.blocks import ArraySource, Source, slices
+from lorenyi.gram import Gram, Points
 from lorenyi.spectra.bounds import enclose_sum, rounding
 from lorenyi.spectra.solver import Solver, require_seed, require_size
 from lorenyi.spectra.spectrum import Kind, Spectrum
@@ -124,7 +125,8 @@ class Factor:
 
     def frobenius(self, seed: int, failure: float) -> float:
         """Bound the residual's Frobenius norm, but for a probability of `failure`."""
-        return residual_norm(self.A, self.F.__getitem__, self.diagonal, seed, failure)
+        diagonal = ArraySource(self.diagonal[:, None])
+        return residual_norm(self.A, lambda _, rows: self.F[rows], diagonal, seed, failure)
 
 
 def eigenvalues(moments: np.ndarray) -> np.ndarray:
@@ -155,8 +157,8 @@ def bounded(
 
 def residual_norm(
     A: Gram,
-    features: Callable[[np.ndarray], np.ndarray],
-    diagonal: np.ndarray,
+    features: Callable[[Gram, np.ndarray], np.ndarray],
+    diagonal: Source,
     seed: int,
     failure: float,
     pairs: int = 20_000,
@@ -172,28 +174,33 @@ def residual_norm(
     ----------
     A : Gram
     features : callable
-        Rows of F at given positions.
-    diagonal : array
-        Of E.
+        Rows of F, for some rows of A given as (a Gram, positions in it).
+    diagonal : Source
+        Of E, as a column.
     seed, failure, pairs
         Of the draws: seed, probability that the bound does not hold, how many.
     """
-    cumulative = np.cumsum(diagonal)
-    rho = float(cumulative[-1])
+    rho = float(diagonal.sum(_sum_of_rows))
     if rho <= 0:  # all is found, up to the rounding of the entries
         return 0.0
-    u = _arrays.uniform(seed, 31, pairs, 2) * rho
+    index = diagonal.locate(_arrays.uniform(seed, 31, pairs, 2).ravel() * rho)
+    weight = diagonal.take(index).all().reshape(-1, 2).prod(axis=1)
+    drawn, places = A.at(index)
     total, squares = 0.0, 0.0
     for cut in slices(pairs, 4096):
-        i, j = (np.searchsorted(cumulative, u[cut, side]) for side in (0, 1))
-        entry = A.entries(i, j) - np.sum(features(i) * features(j), axis=1)
-        z = rho**2 * entry**2 / (diagonal[i] * diagonal[j])
+        i, j = places.reshape(-1, 2)[cut].T
+        entry = drawn.entries(i, j) - np.sum(features(drawn, i) * features(drawn, j), axis=1)
+        z = rho**2 * entry**2 / weight[cut]
         total, squares = total + float(z.sum()), squares + float((z * z).sum())
     mean = total / pairs
     variance = max(squares / pairs - mean**2, 0.0) * pairs / (pairs - 1)
     log = float(np.log(2 / failure))
     bound = mean + np.sqrt(2 * variance * log / pairs) + 7 * rho**2 * log / (3 * (pairs - 1))
     return float(np.sqrt(bound))
+
+
+def _sum_of_rows(rows: np.ndarray, block: slice) -> float:
+    return float(rows.sum())
 
 
 @dataclass(frozen=True)
@@ -263,8 +270,7 @@ class PivotedCholesky(Solver):
 
 def subsample(A: Gram, size: int, seed: int) -> Gram:
     """Return the Gram of a random sample of the rows, scaled to the same mass."""
-    index = _arrays.choose(seed, 11, len(A), size)
-    part = A.take(index)
+    part = A.sample(size, seed)
     share = float(np.sum(_arrays.to_numpy(part.weights))) / A.mass
     return part.with_factors(part.factors, part.scale / math.sqrt(share), part.weights / share)
 
@@ -291,29 +297,9 @@ class Nystroem:
         core[np.diag_indices_from(core)] += len(core) * eps * np.trace(core)
         lower = scipy.linalg.cholesky(core, lower=True, check_finite=False)
         self.inverse = scipy.linalg.solve_triangular(lower, np.eye(len(core)), lower=True).T
-        size = max(16, 2**19 // len(core))
-        groups = np.array_split(np.arange(0, len(A), size), min(4 * cores(), -(-len(A) // size)))
-        parts = parallel(lambda starts: self._stream(starts, size), groups)
-        self.values = eigenvalues(tree_sum([moments for moments, _ in parts]))
-        self.diagonal = np.concatenate([diagonal for _, diagonal in parts])
-        self.rest = float(self.diagonal.sum()) + 4 * len(core) * eps * A.mass
-
-    def features(self, rows: Index) -> np.ndarray:
-        """Return rows of the factor."""
-        scale = self.A.scale[rows]
-        return np.asarray((self.A.cross(rows, self.pivots) @ self.inverse) * scale[:, None])
-
-    def _stream(self, starts: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:
-        """Sum the moments of some blocks of rows; note what the diagonal leaves over."""
-        moments = np.zeros_like(self.inverse)
-        rest = []
-        for start in starts:
-            rows = slice(int(start), min(int(start) + size, len(self.A)))
-            features = self.features(rows)
-            moments += features.T @ features
-            left = self.A.weights[rows] - np.einsum("ij,ij->i", features, features)
-            rest.append(np.maximum(left, 0.0))
-        return moments, np.concatenate(rest)
+        moments, self.diagonal = A.sum_and_keep(partial(_stream, self.pivots, self.inverse))
+        self.values = eigenvalues(moments)
+        self.rest = float(self.diagonal.sum(_sum_of_rows)) + 4 * len(core) * eps * A.mass
 
     def spectrum(self, frobenius: float = np.inf, failure: float = 0.0) -> Spectrum:
         """Return the eigenvalues of F'F, with what is known of the residual."""
@@ -322,3 +308,27 @@ class Nystroem:
     def frobenius(self, seed: int, failure: float) -> float:
         """Bound the residual's Frobenius norm, but for a probability of `failure`."""
         return residual_norm(self.A, self.features, self.diagonal, seed, failure)
+
+    def features(self, A: Gram, rows: np.ndarray) -> np.ndarray:
+        """Return rows of the factor, for some rows of A or of what was taken from it."""
+        return _features(A.take(rows), self.pivots, self.inverse)
+
+
+def _features(rows: Gram, pivots: Gram, inverse: np.ndarray) -> np.ndarray:
+    """Return rows of the factor F = diag(s) K(rows, pivots) L^-T."""
+    kernel = rows.cross(slice(0, len(rows)), pivots)
+    return np.asarray((kernel @ inverse) * rows.scale[:, None])
+
+
+def _stream(
+    pivots: Gram, inverse: np.ndarray, rows: Gram, start: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return F'F of some rows, and what they leave over of the diagonal; few rows at a time."""
+    moments = np.zeros_like(inverse)
+    rest = []
+    for cut in slices(len(rows), max(16, 2**19 // len(inverse))):
+        part = rows.rows(cut)
+        features = _features(part, pivots, inverse)
+        moments += features.T @ features
+        rest.append(np.maximum(part.weights - np.einsum("ij,ij->i", features, features), 0.0))
+    return moments, np.concatenate(rest)
