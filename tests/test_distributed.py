@@ -176,6 +176,7 @@ def test_the_selector_takes_chunked_tables(frame):
 
 def test_a_table_too_large_for_one_place_is_refused(monkeypatch):
     monkeypatch.setattr(blocks, "free_memory", lambda: 1000)
+    monkeypatch.setattr(blocks, "A_LITTLE", 0)
     with pytest.raises(MemoryError, match="X, all of it in one place"):
         InformationSelector(2).fit(chunked(X), chunked(Y))
 

@@ -284,6 +284,7 @@ def test_bad_weights_and_ready_matrices_are_refused(memmap):
 def test_too_many_rows_for_one_place_are_refused_before_they_are_read(memmap, monkeypatch):
     A = lr.gram(memmap(X))
     monkeypatch.setattr(blocks, "free_memory", lambda: 2000)
+    monkeypatch.setattr(blocks, "A_LITTLE", 0)
     with pytest.raises(MemoryError, match="use Auto or PivotedCholesky"):
         A.collected()
     with pytest.raises(MemoryError, match="a dense 400 x 400 kernel matrix"):

@@ -93,7 +93,7 @@ def open_page(browser, tmp_path):
         for m in messages
         if m["method"] == "Network.requestWillBeSent"
     ]
-    assert [url for url in asked if not url.startswith(("file:", "data:", "chrome:"))] == []
+    assert [url for url in asked if not url.startswith(("file:", "data:", "chrome"))] == []
 
 
 def selection(names, columns=None):
