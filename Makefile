@@ -19,7 +19,7 @@ TEST_EXTRAS := torch,plots,cli,dask,dev
 FIGURES ?= intuition robustness approximation feature_selection information_bottleneck
 PAPER_ARGS := $(if $(QUICK),--quick) $(ARGS)
 
-.PHONY: help demo test lint bench paper format clean
+.PHONY: help demo test lint bench paper docs format clean
 .DEFAULT_GOAL := help
 
 help:  ## show this list
@@ -45,12 +45,16 @@ paper: $(VENV)/test  ## the paper's figures and tables, resuming (QUICK=1: small
 	  echo "$$script $(PAPER_ARGS)"; $(ONE_THREAD) $(BIN)/python $$script $(PAPER_ARGS); \
 	done
 
+docs: $(VENV)/docs  ## build the pages in docs/_build/html; a warning is an error
+	$(ONE_THREAD) $(BIN)/python -m sphinx -q -W --keep-going -b html docs docs/_build/html
+	@echo docs/_build/html/index.html
+
 format: $(VENV)/test  ## put the code into the form that lint asks for
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
 clean:  ## remove the environment and every cache
-	rm -rf $(VENV) build dist .benchmarks .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(VENV) build dist docs/_build docs/generated .benchmarks .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # Environments. Each stamp records one set of extras and is renewed when the requirements change.
@@ -65,4 +69,9 @@ $(VENV)/core: pyproject.toml constraints.txt | $(VENV)/bin/python
 
 $(VENV)/test: pyproject.toml constraints.txt Makefile | $(VENV)/bin/python
 	$(PIP) -e ".[$(TEST_EXTRAS)]"
+	@touch $@ $(VENV)/core
+
+# The reference imports what it documents, so PyTorch is among it.
+$(VENV)/docs: pyproject.toml constraints.txt Makefile | $(VENV)/bin/python
+	$(PIP) -e ".[torch,docs]"
 	@touch $@ $(VENV)/core
