@@ -58,15 +58,15 @@ class SubspaceIteration(Solver):
         size = rank + self.extra
         if size >= len(A):  # the block would be all of the space
             return Exact().solve(A, rank)
-        dense = A.dense()
-        fixed = _arrays.detach(dense)
-        xp = _arrays.namespace(fixed)
-        Q = _arrays.like(_start(self.seed, len(A), size), fixed)
+        A = A.held()
+        fixed = A.detached()
+        xp = _arrays.namespace(A.reference)
+        Q = _arrays.like(_start(self.seed, len(A), size), fixed.reference)
         for _ in range(self.steps):
             Q = xp.linalg.qr(fixed @ Q)[0]
         values, S = _arrays.eigh(Q.T @ (fixed @ Q))
-        if _arrays.tracks_gradient(dense):
-            values = rayleigh(dense, Q @ S[:, -rank:])
+        if A.tracks_gradient:
+            values = rayleigh(A, Q @ S[:, -rank:])
         return Spectrum(xp.flip(values)[:rank], len(A), A.mass, "ritz")
 
 
