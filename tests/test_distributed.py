@@ -23,7 +23,7 @@ from lorenyi import blocks  # noqa: E402
 from lorenyi import distributed as engine  # noqa: E402
 from lorenyi.gram import structure  # noqa: E402
 from lorenyi.gram.streamed import Streamed  # noqa: E402
-from lorenyi.selection import InformationSelector  # noqa: E402
+from lorenyi.selection import InformationSelector, JointInformation  # noqa: E402
 
 N = 600
 X = np.random.default_rng(0).normal(size=(N, 3))
@@ -287,6 +287,38 @@ def client():
 
 
 quiet = pytest.mark.filterwarnings("default")  # Dask warns of its own sockets when one is killed
+
+
+@quiet
+@pytest.mark.parametrize("killed", [False, True])
+def test_candidates_are_measured_by_the_workers_even_if_one_is_lost(client, monkeypatch, killed):
+    """The table is sent once; the chosen columns are those that one process chooses."""
+    rng = np.random.default_rng(3)
+    table = rng.normal(size=(400, 12))
+    labels = (table[:, 1] * table[:, 4] + table[:, 2] > 0).astype(int)
+    selector = InformationSelector(4, criterion=JointInformation(entropy=lr.Renyi(1.01, 30)))
+    here = selector.fit(table, labels)
+    chosen, scores = here.indices_.tolist(), here.scores_
+    sent, maps = [], []
+    scatter, spread = client.scatter, client.map
+    victim = next(iter(client.run(os.getpid).values()))
+
+    def mapped(*args, **options):
+        maps.append(len(args[1]))
+        futures = spread(*args, **options)
+        if killed and len(maps) == 3:
+            os.kill(victim, signal.SIGKILL)
+        return futures
+
+    monkeypatch.setattr(client, "scatter", lambda *a, **k: sent.append(1) or scatter(*a, **k))
+    monkeypatch.setattr(client, "map", mapped)
+    selector.fit(da.from_array(table, chunks=(100, 12)), da.from_array(labels, chunks=100))
+    assert selector.indices_.tolist() == chosen
+    assert selector.scores_ == pytest.approx(scores, abs=1e-8)
+    assert len(sent) == 1
+    assert sum(maps) >= 2 * (12 + 11 + 10 + 9)
+    client.wait_for_workers(2, timeout=30)
+    assert (victim in client.run(os.getpid).values()) != killed
 
 
 @quiet

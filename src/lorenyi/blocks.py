@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -29,6 +29,8 @@ A_LITTLE = 2**19  # bytes that are not worth asking the system about
 # Which module reads data whose type comes from a package (or module) of this name, as
 # `read(x, name) -> Data`: an engine is added by a line here and a file of its own.
 READERS = {"dask": "lorenyi.distributed", "pyarrow._dataset": "lorenyi.streams"}
+
+Spread: TypeAlias = Callable[[Callable[[Any, Any], Any], Sequence[Any]], list[Any]]
 
 
 class Source(ABC):
@@ -283,6 +285,16 @@ def in_memory(x: Any, name: str = "x") -> Any:
     """Return x as an array or data-frame in memory, if it is neither yet and fits there."""
     module = _reader(x)
     return importlib.import_module(module).collect(x, name) if module else x
+
+
+def workers_of(x: Any) -> Callable[[Any], Spread | None] | None:
+    """Return what sends data to the workers that hold x, for a map over items; None: no others.
+
+    It is called once with the data that all items share, and returns `map(function, items)`,
+    which gives function(data, item) for each, or None where there are no workers.
+    """
+    module = _reader(x)
+    return getattr(importlib.import_module(module), "spread", None) if module else None
 
 
 def _flattened(array: Array, n: int) -> Array:

@@ -15,6 +15,7 @@ import math
 import uuid
 from collections.abc import Callable, Sequence
 from concurrent.futures import CancelledError
+from functools import partial
 from operator import getitem
 from typing import Any
 
@@ -23,11 +24,11 @@ import dask.config
 import numpy as np
 from dask.base import compute, persist
 from dask.delayed import Delayed, delayed
-from distributed import KilledWorker
+from distributed import KilledWorker, get_client
 from distributed.comm.core import CommClosedError
 
 from lorenyi import _arrays
-from lorenyi.blocks import Data, require_memory, tree_sum
+from lorenyi.blocks import Data, Spread, require_memory, tree_sum
 from lorenyi.streams import Engine, Task, read_blocks, read_frames
 
 FAN_IN = 8  # results that are added at a time
@@ -57,7 +58,7 @@ class Cluster(Engine):
         calls = _calls(function, tasks)
         item = delayed(getitem, pure=False, traverse=False)
         total = _tree([item(call, 0) for call in calls])
-        total, *kept = _guarded(persist, total, *(item(call, 1) for call in calls))
+        total, *kept = _guarded(persist, total, *(item(call, 1) for call in calls), traverse=False)
         return _compute([total])[0], kept
 
 
@@ -92,18 +93,18 @@ def _tree(terms: list[Delayed]) -> Delayed:
 
 
 def _compute(parts: Sequence[Delayed]) -> tuple[Any, ...]:
-    found: tuple[Any, ...] = _guarded(compute, *parts)
+    found: tuple[Any, ...] = _guarded(compute, *parts, traverse=False)
     return found
 
 
-def _guarded(function: Callable[..., Any], *parts: Any) -> Any:
+def _guarded(function: Callable[..., Any], *parts: Any, **options: Any) -> Any:
     """Run Dask's function, and say in plain words when the cluster is gone."""
     try:
         # Pivots and their factor are one node of the graph, and may well be large. One thread for
         # BLAS: where workers are threads of this process, each has a core.
         settings = {"distributed.admin.large-graph-warning-threshold": "1GB"}
         with dask.config.set(settings), _arrays.one_thread():
-            return function(*parts, traverse=False)
+            return function(*parts, **options)
     except KilledWorker as error:
         raise MemoryError(
             f"a block was lost with {error.allowed_failures + 1} workers, one after the other, "
@@ -115,6 +116,33 @@ def _guarded(function: Callable[..., Any], *parts: Any) -> Any:
             "the Dask scheduler was lost, or cancelled the work: connect a new Client, make the "
             "collection again (what was persisted is gone) and repeat the call"
         ) from error
+
+
+def spread(shared: Any) -> Spread | None:
+    """Send data to every worker of the current `Client`, once, for a map over items there.
+
+    Each worker has a copy, so that one may be lost. None: there is no client.
+    """
+    try:
+        client = get_client()
+    except ValueError:
+        return None
+    held = _guarded(client.scatter, shared, broadcast=True)
+
+    def run(function: Callable[[Any, Any], Any], items: Sequence[Any]) -> list[Any]:
+        futures = client.map(partial(_swapped, function), items, shared=held, pure=False)
+        try:
+            return list(_guarded(client.gather, futures))
+        except BaseException:
+            client.cancel(futures)  # type: ignore[no-untyped-call]
+            raise
+
+    return run
+
+
+def _swapped(function: Callable[[Any, Any], Any], item: Any, shared: Any) -> Any:
+    with _arrays.one_thread():
+        return function(shared, item)
 
 
 # ------------------------------------------------------------------------------- reading
@@ -153,7 +181,7 @@ def collect(x: Any, name: str) -> Any:
         f"{name}, all of it in one place,",
         "select among fewer columns or rows, or measure with gram() and Auto, which work on blocks",
     )
-    return _guarded(compute, x)[0]
+    return _guarded(compute, x, traverse=False)[0]
 
 
 def _read_array(x: Any, name: str) -> Data:

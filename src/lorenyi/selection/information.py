@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import reduce
 from typing import Any, TypeAlias
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -183,6 +184,8 @@ class Kernels(Information):
         if entropy.rank is not None and entropy.rank >= table.total - 1:
             entropy = replace(entropy, rank=None)  # S^(n-1) = S
         self.entropy, self.workers = entropy, workers
+        send = table.cluster
+        self._spread = None if send is None else send(replace(table, cluster=None))
         self._grams: dict[int, Gram] = {}
         self._target = table.target_gram()
         self._codes: dict[tuple[Features, bool], np.ndarray] = {}
@@ -211,6 +214,12 @@ class Kernels(Information):
         wanted = {i: Wanted(t, e, side) for i, t, e in zip(x.tolist(), tols, bounds, strict=True)}
         missing = [i for i, w in wanted.items() if not self._narrow((*given, i), target, w)]
 
+        if self._spread is not None and len(missing) > 1:
+            asked = [(self.entropy, i, given, target, wanted[i]) for i in missing]
+            there = self._spread(_on_a_worker, asked)
+            for i, ends in zip(missing, there, strict=True):
+                self._keep((*given, i), target, Estimate(*ends[:3], failure=ends[3]), wanted[i])
+            missing = []
         levels = self._levels(given) if missing and self._direct(target) else None
         base = self._code(given, target) if missing else np.zeros(0)
 
@@ -337,6 +346,21 @@ class Kernels(Information):
         wide = 4 * (self.entropy.rank or 100)
         size = wide // 2 if tol >= 0.05 else wide
         return replace(self.entropy, solver=Streamed(size, seed)).certified(A)
+
+
+_THERE: WeakKeyDictionary[Table, dict[Renyi, Kernels]] = WeakKeyDictionary()
+
+
+def _on_a_worker(
+    table: Table, asked: tuple[Renyi, int, Features, bool, Wanted]
+) -> tuple[float, float, float, float]:
+    """Measure a joint on a worker, which keeps what it knows of a table."""
+    entropy, i, given, target, wanted = asked
+    known = _THERE.setdefault(table, {})
+    here = known.setdefault(entropy, Kernels(table, entropy, 1))
+    here.joint(np.array([i]), given, target, wanted.tol, wanted.side, wanted.enough)
+    found = here._known[frozenset((*given, i)), target]
+    return found.low, float(found), found.high, found.failure
 
 
 def _product(factors: Sequence[Gram], code: np.ndarray, ordered: bool = False) -> Gram:

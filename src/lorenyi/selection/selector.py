@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from lorenyi.blocks import in_memory
+from lorenyi.blocks import cores, in_memory, workers_of
 from lorenyi.kernels import Gaussian, Kernel
 from lorenyi.selection import reading
 from lorenyi.selection.criteria import Criterion, JointInformation
@@ -174,6 +175,7 @@ class InformationSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         self
         """
         criterion = self._checked_criterion()
+        cluster = workers_of(X)
         X, y = in_memory(X, "X"), in_memory(y, "y")
         sample_weight = in_memory(sample_weight, "sample_weight")
         columns, symbol, y = self._read(X, y)
@@ -181,6 +183,7 @@ class InformationSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         weights = self._weights(sample_weight, len(columns[0]))
         units = self._units(len(columns))
         table = self._table(columns, symbol, units, target, weights)
+        table = replace(table, cluster=cluster)
         unit_of = {j: u for u, unit in enumerate(units) for j in unit}
         first = list(dict.fromkeys(unit_of[j] for j in self._columns("must_include")))
         count, stop = self._count(criterion, len(units), len(first))
@@ -371,8 +374,6 @@ def _seed(random_state: Any) -> int:
 
 
 def _workers(n_jobs: int | None) -> int | None:
-    from lorenyi.blocks import cores
-
     if n_jobs is None or n_jobs == -1:
         return None
     if n_jobs == 0:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from lorenyi import _arrays
+from lorenyi.blocks import Spread
 from lorenyi.gram import Gram, gram, joint
 from lorenyi.kernels import Delta, Gaussian, Kernel
 from lorenyi.selection.discretise import codes, equal_frequency
@@ -120,6 +122,8 @@ class Table:
         Of numeric columns.
     standardise : bool
         Whether numeric columns are standardised before the kernel.
+    cluster : callable, optional
+        Sends a table to workers, for candidates to be measured there (`blocks.workers_of`).
     """
 
     features: Sequence[Variable]
@@ -127,6 +131,7 @@ class Table:
     weights: np.ndarray | None = None
     kernel: Kernel = Gaussian(1.0)
     standardise: bool = True
+    cluster: Callable[[Any], Spread | None] | None = None
 
     def __len__(self) -> int:
         """Number of rows."""
