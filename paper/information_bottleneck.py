@@ -25,11 +25,11 @@ from typing import Any
 
 import numpy as np
 import torch
+from common import results, tell
 from image_data import READERS, Images, batches, pixels
 from image_nets import BETAS, Classifier, Standardise, perceptron, vgg16
 from torch.nn import functional as F
 
-ROOT = Path(__file__).resolve().parents[1]
 OBJECTIVES = tuple(BETAS)
 PAPER = {  # accuracy, and minutes in the information term / in all, on CIFAR-10
     "CE": (92.64, None, 80),
@@ -274,10 +274,6 @@ def draw(runs: list[Run], out: Path) -> bool:
     return True
 
 
-def tell(line: str) -> None:
-    print(line, file=sys.stderr, flush=True)
-
-
 def bar(run: Run, how: Settings, share: float, loss: float, seconds: float) -> None:
     """Show how far an epoch is: one line, rewritten on a terminal."""
     done = "=" * int(20 * share)
@@ -295,7 +291,8 @@ def arguments(words: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("experiment", choices=SETTINGS)
+    parser.add_argument("experiment", nargs="?", default="mnist", choices=SETTINGS)
+    parser.add_argument("--quick", action="store_true", help="one small epoch: to see that it runs")
     parser.add_argument(
         "--data", type=Path, help="folder of the files (default: $LORENYI_DATA, or .)"
     )
@@ -308,7 +305,12 @@ def arguments(words: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--rows", type=int, help="only so many images, to see that it runs")
     parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
     parser.add_argument("--out", type=Path, help="default: paper/results/bottleneck-EXPERIMENT")
-    return parser.parse_args(words)
+    given = parser.parse_args(words)
+    if given.quick:
+        small = {"epochs": 1, "seeds": 1, "width": 64, "rows": 2000}
+        for name, value in small.items():
+            setattr(given, name, getattr(given, name) or value)
+    return given
 
 
 def main(words: Sequence[str] | None = None) -> list[dict[str, Any]]:
@@ -316,7 +318,7 @@ def main(words: Sequence[str] | None = None) -> list[dict[str, Any]]:
     asked = {k: getattr(given, k) for k in ("epochs", "seeds", "width", "batch")}
     usual = asdict(SETTINGS[given.experiment])
     how = Settings(**usual | {k: v for k, v in asked.items() if v is not None})
-    out = given.out or ROOT / "paper" / "results" / f"bottleneck-{given.experiment}"
+    out = given.out or results(f"bottleneck-{given.experiment}", given.quick)
     (out / "runs").mkdir(parents=True, exist_ok=True)
     folder = given.data or Path(os.environ.get("LORENYI_DATA", "."))
     images = READERS[given.experiment](folder).fewer(given.rows).to(given.device)
