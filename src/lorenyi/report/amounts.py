@@ -10,10 +10,10 @@ from lorenyi.entropy import Renyi
 from lorenyi.estimate import Estimate
 from lorenyi.gram import Gram, gram, joint
 from lorenyi.independence import IndependenceTest, independence_test
+from lorenyi.plots.matrix import pairwise
 from lorenyi.report.eigenvalues import curve
 from lorenyi.report.finding import Finding, Section, Table, bits, listed
 from lorenyi.report.page import shortened
-from lorenyi.report.pairs import pairwise
 
 MEANING = {
     "S(x)": "entropy of x",

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from lorenyi.blocks import parallel
 from lorenyi.entropy import Renyi
-from lorenyi.gram import Gram, gram
+from lorenyi.gram import gram
+from lorenyi.plots.matrix import pairwise
 from lorenyi.report.finding import Finding, Section, Table, bits, counted, listed
 from lorenyi.report.page import shortened, table_section
 
@@ -85,34 +85,6 @@ def matrix(
             ["column", *names], [[n, *r] for n, r in zip(names, shared.tolist(), strict=True)]
         ),
     )
-
-
-def pairwise(
-    grams: Sequence[Gram],
-    entropy: Renyi,
-    n_jobs: int | None = None,
-    progress: Progress | None = None,
-) -> np.ndarray:
-    """Return I(A_i; A_j) = S(A_i) + S(A_j) - S(A_i, A_j) for each pair; S(A_i) where i = j."""
-    count = len(grams)
-    cells = [(i, j) for i in range(count) for j in range(i, count)]
-    done: list[None] = []
-
-    def joint(cell: tuple[int, int]) -> float:
-        i, j = cell
-        value = float(entropy(grams[i] if i == j else grams[i] * grams[j]))
-        done.append(None)
-        if progress is not None:
-            progress(len(done) / len(cells))
-        return value
-
-    S = np.zeros((count, count))
-    for (i, j), value in zip(cells, parallel(joint, cells, n_jobs), strict=True):
-        S[i, j] = S[j, i] = value
-    own = S.diagonal()
-    shared = own[:, None] + own[None, :] - S
-    np.fill_diagonal(shared, own)
-    return shared
 
 
 def clustered(shared: np.ndarray) -> tuple[list[int], list[list[int]]]:
