@@ -211,7 +211,8 @@ def test_under_autocast_the_spectrum_is_at_least_float32():
         value = term(x, z)
         noisy(z)
     assert value.dtype == noisy._rate.dtype == torch.float32
-    assert value.item() == pytest.approx(term(x, z.detach().float()).item(), abs=1e-6)
+    # With a gradient values are Rayleigh quotients, else eigenvalues: 64 terms in float32 apart.
+    assert value.item() == pytest.approx(term(x, z.detach().float()).item(), rel=64 * 6e-8)
     value.backward()
     assert z.grad.dtype == torch.bfloat16
     assert torch.isfinite(z.grad).all()

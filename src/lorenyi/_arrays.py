@@ -59,6 +59,15 @@ def tracks_gradient(x: Array) -> bool:
     return is_torch(x) and bool(x.requires_grad) and sys.modules["torch"].is_grad_enabled()
 
 
+def smallest(x: Array, count: int) -> Array:
+    """Return the smallest numbers of each row, ascending."""
+    if is_torch(x):
+        return x.topk(count, dim=1, largest=False).values
+    if is_numpy(x):
+        return np.sort(np.partition(x, count - 1, axis=1)[:, :count], axis=1)
+    return namespace(x).sort(x, axis=1)[:, :count]
+
+
 def detach(x: Array) -> Array:
     """Return x with its gradient history cut off (the same memory)."""
     return x.detach() if is_torch(x) else x

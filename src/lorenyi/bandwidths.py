@@ -10,6 +10,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from lorenyi import _arrays
+from lorenyi._arrays import Array
 from lorenyi.blocks import Source, hstack
 
 
@@ -121,20 +122,36 @@ class Nearest(Bandwidth):
 
     def __call__(self, points: Source, weights: Source | None) -> float:
         """Return the mean distance of (a sample of) the points to their neighbours."""
+        if weights is None and len(points) <= self.sample:
+            return _mean_nearest(_arrays.detach(points.all()), min(self.k, len(points) - 1))
         X, frequency = _sampled(points, weights, self.sample, self.seed)
         X = X[frequency > 0]
         frequency = frequency[frequency > 0]
-        X = X - X.mean(axis=0)
-        squares = np.sum(X * X, axis=1)
-        distance = np.maximum(squares[:, None] + squares[None, :] - 2 * X @ X.T, 0.0)
-        np.fill_diagonal(distance, 0.0)
         k = min(float(self.k), float(frequency.sum()) - 1)
         if (frequency == 1).all():
-            near = np.partition(distance, int(k), axis=1)[:, : int(k) + 1]
-            mean = float(np.sum(np.sqrt(near), dtype=np.float64) / (len(X) * k))
-        else:
-            mean = _weighted_nearest(distance, frequency, k)
-        return mean if mean > 0 else 1.0  # all neighbours are equal: any bandwidth will do
+            return _mean_nearest(X, int(k))
+        distance = _squared_distances(X)
+        np.fill_diagonal(distance, 0.0)  # a point comes first, before those equal to it
+        return _weighted_nearest(distance, frequency, k)
+
+
+def _squared_distances(X: Array) -> Array:
+    xp = _arrays.namespace(X)
+    X = X - xp.mean(X, axis=0)
+    squares = xp.sum(X * X, axis=1)
+    return xp.clip(squares[:, None] + squares[None, :] - 2 * (X @ X.T), 0.0)
+
+
+def _mean_nearest(X: Array, k: int) -> float:
+    """Return the mean distance to the k nearest others, computed where the points are.
+
+    A batch on another device stays there, and two libraries do not wait for each other's threads.
+    """
+    xp = _arrays.namespace(X)
+    near = _arrays.smallest(_squared_distances(X), k + 1)  # each point is nearest to itself
+    total = float(xp.sum(xp.sqrt(near))) - float(xp.sum(xp.sqrt(near[:, :1])))
+    mean = total / (int(X.shape[0]) * k)
+    return mean if mean > 0 else 1.0  # all neighbours are equal: any bandwidth will do
 
 
 def _weighted_nearest(squares: np.ndarray, frequency: np.ndarray, k: float) -> float:
@@ -144,7 +161,8 @@ def _weighted_nearest(squares: np.ndarray, frequency: np.ndarray, k: float) -> f
     reached = np.minimum(np.cumsum(np.take_along_axis(copies, order, axis=1), axis=1), k)
     taken = np.diff(reached, axis=1, prepend=0.0)
     distance = np.sqrt(np.take_along_axis(squares, order, axis=1))
-    return float(frequency @ np.sum(taken * distance, axis=1) / (k * frequency.sum()))
+    mean = float(frequency @ np.sum(taken * distance, axis=1) / (k * frequency.sum()))
+    return mean if mean > 0 else 1.0
 
 
 def _sum_of_rows(rows: np.ndarray, block: slice) -> np.ndarray:

@@ -221,11 +221,12 @@ class Auto(Solver):
         values = np.maximum(_arrays.eigvalsh(_arrays.to_numpy(part.dense()))[::-1], 0.0)
         entry = len(A) ** 0.5 * eps * float(np.max(_arrays.to_numpy(A.weights)))
         relative = A.roundoff / _arrays.epsilon(A.reference) * eps
-        mass = kept**0.5 * (relative * float(np.sum(values**2)) ** 0.5 + 4 * kept * entry)
+        one = relative * float(np.sum(values**2)) ** 0.5 + 4 * kept * entry
+        slack = one * np.sqrt(np.minimum(np.arange(1, len(values) + 1), kept))  # as in `Krylov`
         sums, n, trace = np.cumsum(values), len(A), float(np.sum(values))
-        pair = (peaked_from(sums + mass, n, trace, mass), spread_from(sums - mass, n, trace))
+        pair = (peaked_from(sums + slack, n, trace, one), spread_from(sums - slack, n, trace))
         if width is None:
-            return float(mass * np.log2(A.n / (rank or 1)))
+            return float(slack[-1] * np.log2(A.n / (rank or 1)))
         return width(as_if_whole(replace(pair[1], kind="ritz", proof=lambda: pair), n))
 
     def _start(self, A: Gram, rank: int | None, failure: float, width: Width) -> Search:
