@@ -220,11 +220,11 @@ def test_columns_and_blocks_of_a_sparse_matrix_are_sparse(sparse_stays_sparse):
 
 
 def test_a_product_makes_the_matrix_a_few_rows_at_a_time():
-    """A @ V makes the matrix a block of rows at a time and keeps none of it."""
+    """A @ V makes the upper triangle a tile at a time, uses each twice and keeps none of it."""
     n = 3000
     kernel = Counted()
     A = lr.gram(normal(n, 1), kernel)
     A @ np.ones(n)
-    assert kernel.entries == n * n
+    assert n * n / 2 < kernel.entries < 0.6 * n * n
     assert max(kernel.counts) <= 2**20
     assert len(kernel.counts) > 10

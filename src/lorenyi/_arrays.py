@@ -129,6 +129,16 @@ def exp(x: Array) -> Array:
     return np.exp(x, out=x) if is_numpy(x) else namespace(x).exp(x)
 
 
+def squared(x: Array) -> Array:
+    """Return x^2, in place for NumPy: x is a temporary of the caller."""
+    return np.multiply(x, x, out=x) if is_numpy(x) else x * x
+
+
+def scaled(x: Array, factor: float) -> Array:
+    """Return a multiple of x, in place for NumPy: x is a temporary of the caller."""
+    return np.multiply(x, factor, out=x) if is_numpy(x) else x * factor
+
+
 def at_most(x: Array, bound: float) -> Array:
     """Return min(x, bound), in place for NumPy: x is a temporary of the caller."""
     return np.minimum(x, bound, out=x) if is_numpy(x) else namespace(x).clip(x, max=bound)

@@ -144,7 +144,7 @@ def _minus_half_squares(X: Array, Y: Array) -> Array:
     """Return -|x - y|^2 / 2 by one matrix product, or by differences where that loses digits."""
     xp = _arrays.namespace(X, Y)
     if X.shape[1] == 1:
-        return -0.5 * (X - Y.T) ** 2
+        return _arrays.scaled(_arrays.squared(X - Y.T), -0.5)
     x2 = -0.5 * xp.sum(X * X, axis=1)[:, None]
     y2 = x2 if Y is X else -0.5 * xp.sum(Y * Y, axis=1)[:, None]
     largest = -float(xp.min(_arrays.detach(x2))) - float(xp.min(_arrays.detach(y2)))

@@ -49,6 +49,8 @@ from lorenyi.kernels import (
     Laplacian,
 )
 
+STRIPES = 4  # sums that a product from tiles is made of
+
 
 class Gram:
     """The normalised kernel matrix A of n points; made by `gram`, combined by `A * B`.
@@ -61,6 +63,10 @@ class Gram:
         The trace: 1, or the share of a diagonal block.
     weights : array
         The diagonal of A: relative weights that sum to one.
+    near : array, optional
+        Columns near the leading eigenvectors, where somebody knows such: iterations start there.
+    quick : Gram, optional
+        The same in float32, where somebody has entries of it at hand.
 
     Examples
     --------
@@ -88,6 +94,8 @@ class Gram:
         self.n = int(n) if n == int(n) else n
         self.names = tuple(names if names is not None else (repr(f.kernel) for f in factors))
         self.mass = mass
+        self.near: Array | None = None
+        self.quick: Gram | None = None
         self._stored_from: Gram | None = None
         self._reduced: dict[bool, tuple[Array, list[Gram]]] = {}
 
@@ -271,19 +279,37 @@ class Gram:
         scaled = self.scale[:, None] * (V[:, None] if vector else V)
         if self.is_ready:
             product = self.factors[0].array @ scaled
-        else:
+        elif self.is_sparse or self.tracks_gradient or not _arrays.is_numpy(scaled):
             product = _arrays.concat(self._over_rows(lambda rows: self._rows_times(rows, scaled)))
+        else:
+            product = self._tiles_times(scaled)
         product = self.scale[:, None] * product
         return product[:, 0] if vector else product
 
     def _rows_times(self, rows: slice, V: Array) -> Array:
-        """Return rows of the kernel matrix times V, tile by tile."""
-        if self.is_sparse or not _arrays.is_numpy(self.reference):
-            return self.kernel_block(rows, slice(0, len(self))) @ V
-        product = np.zeros((rows.stop - rows.start, V.shape[1]), dtype=V.dtype)
-        for columns in slices(len(self), 2 * TILE):
-            product += self.kernel_block(rows, columns) @ V[columns]
-        return product
+        """Return rows of the kernel matrix times V."""
+        return self.kernel_block(rows, slice(0, len(self))) @ V
+
+    def _tiles_times(self, V: np.ndarray) -> np.ndarray:
+        """Return the kernel matrix times V from the tiles of its upper triangle, each used twice.
+
+        Stripes of tiles have sums of their own, so that the order of additions, and with it the
+        rounding, does not depend on the number of threads.
+        """
+        cuts = slices(len(self), TILE)
+
+        def stripe(first: int) -> np.ndarray:
+            product = np.zeros((len(self), V.shape[1]), dtype=V.dtype)
+            for i in range(first, len(cuts), STRIPES):
+                for columns in cuts[i:]:
+                    block = self.kernel_block(cuts[i], columns)
+                    product[cuts[i]] += block @ V[columns]
+                    if columns is not cuts[i]:
+                        product[columns] += block.T @ V[cuts[i]]
+            return product
+
+        total: np.ndarray = tree_sum(parallel(stripe, range(min(STRIPES, len(cuts)))))
+        return total
 
     def dense(self) -> Array:
         """Return A as a dense array, if it fits in memory."""
@@ -352,9 +378,12 @@ class Gram:
             matrix = self._kernel_matrix()
         else:
             return self
-        held = self.with_factors([Matrix(matrix)])
-        held._stored_from = self
-        return held
+        return self.with_factors([Matrix(matrix)]).stored_from(self)
+
+    def stored_from(self, other: Gram) -> Gram:
+        """Say that the entries come from another Gram, and so have its rounding."""
+        self._stored_from = other
+        return self
 
     def squared_norm(self) -> Array:
         """Return |A|_F^2, the sum of the squared entries."""
@@ -378,21 +407,22 @@ class Gram:
 
         return np.asarray(tree_sum(parallel(part, self._tiles())))
 
-    def single(self) -> Gram:
-        """Return the same Gram in float32."""
+    def single(self, points: bool = True) -> Gram:
+        """Return the same Gram in float32; its entries alone, or its points too if they may be."""
+        if self.quick is not None:
+            return self.quick
         xp = _arrays.namespace(self.reference)
-        if xp.finfo(self.reference.dtype).bits <= 32:
-            return self
 
         def cast(array: Array) -> Array:
             if _arrays.is_sparse(array):
                 return array.astype(np.float32)
-            if _arrays.is_numpy(array) and array.size > 2**22:
+            if _arrays.is_numpy(array) and array.size > 2**22 and array.dtype != np.float32:
                 return cast_in_parallel(array)
-            return xp.astype(array, xp.float32) if _arrays.is_floating(array) else array
+            floating = _arrays.is_floating(array)
+            return xp.astype(array, xp.float32, copy=False) if floating else array
 
         # Points far from the origin keep their digits: there only the entries become float32.
-        factors = [f if is_wide(f) else f.map(cast) for f in self.factors]
+        factors = [f if is_wide(f) or not points else f.map(cast) for f in self.factors]
         return self.with_factors(factors, cast(self.scale), cast(self.weights))
 
     def detached(self) -> Gram:
@@ -468,6 +498,12 @@ class Gram:
         if self.tracks_gradient not in self._reduced:
             self._reduced[self.tracks_gradient] = reduced(self)
         return self._reduced[self.tracks_gradient]
+
+    def reducing_to(self, singles: Array, blocks: list[Gram]) -> Gram:
+        """Return the same Gram, with its `reduced` given by one who knows it."""
+        known = self.with_factors(self.factors)
+        known._reduced[self.tracks_gradient] = (singles, blocks)
+        return known
 
     def take(self, index: np.ndarray) -> Gram:
         """Return the Gram of the rows at these positions (n and mass stay)."""

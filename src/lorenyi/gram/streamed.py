@@ -266,7 +266,7 @@ class Streamed(Gram):
                     product[cuts[j]] += there
         return product[:, 0] if vector else product
 
-    def single(self) -> Gram:
+    def single(self, points: bool = True) -> Gram:
         """Return the same Gram in float32."""
         if self.reference.dtype.itemsize <= 4:
             return self

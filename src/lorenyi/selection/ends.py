@@ -72,26 +72,37 @@ class Wanted(NamedTuple):
 class Part:
     """One block of the matrix: its squared norm, and Ritz vectors as they are asked for."""
 
-    def __init__(self, A: Gram, seed: int, single: bool) -> None:
-        self.A = (A.single() if single else A).held()
+    def __init__(self, A: Gram, seed: int, single: bool, hold: bool) -> None:
+        matrix = A.single() if single else A
+        # Entries that are made anew for each product are made in float32 from the points on.
+        self.A = matrix.held() if hold else matrix.single()
+        self.near = None if A.near is None else A.near.astype(self.A.reference.dtype, copy=False)
         # Of entries, of sums of squares, and of vectors that are orthonormal up to rounding.
         self.rounding = 2 * self.A.roundoff + 16 * _arrays.epsilon(self.A.reference)
         self.seed = seed
         self.krylov: Krylov | None = None
 
     def ritz(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return Ritz values, and the squares |Ay|^2 of their vectors."""
+        """Return Ritz values, and the squared residuals |Ay - theta y|^2 of their vectors."""
         if self.krylov is None:
             return np.zeros(0), np.zeros(0)
         values, _, residual = self.krylov.ritz()
-        values = np.maximum(values, 0.0)
-        return values, values**2 + residual**2
+        return np.maximum(values, 0.0), residual**2
+
+    @property
+    def size(self) -> int:
+        """Number of Ritz vectors."""
+        return 0 if self.krylov is None else self.krylov.size
 
     def grow(self, size: int) -> None:
         """Have at least so many Ritz vectors, or all there are."""
         size = min(size, len(self.A))
         if self.krylov is None:
-            self.krylov = Krylov(self.A, BLOCK, size, self.seed)
+            size = size if self.near is None else int(self.near.shape[1])
+            self.krylov = Krylov(self.A, BLOCK, size, self.seed, self.near)
+        elif self.near is not None:
+            size = self.size + 2 * BLOCK
+            self.krylov.narrow(2 * BLOCK)
         self.krylov.grow(-(-size // BLOCK) * BLOCK)
         self.krylov.fill()
 
@@ -103,61 +114,48 @@ def squared_norm(A: Gram) -> float:
     return float(np.sum(parts))
 
 
-class Look:
-    """What Ritz vectors of all blocks say about an entropy.
+class Limits(NamedTuple):
+    """What lower bounds on eigenvalues, and the sum of their squares, say about an entropy.
 
     Parameters
     ----------
-    known : array
-        Eigenvalues known at sight.
-    blocks : sequence of Gram
-        Blocks that hold the others.
     n : float
         Number of points.
     entropy : Renyi
         The functional, with a rank.
-    seed : int
-        Of the random start.
+    slack : float
+        Relative size of the rounding in sums of eigenvalues, and of squares.
     """
 
-    def __init__(
-        self, known: np.ndarray, blocks: Sequence[Gram], n: float, entropy: Renyi, seed: int
-    ) -> None:
-        self.known, self.n, self.entropy = known, n, entropy
-        # Below order 1 a small tail weighs, and what float32 leaves open of it.
-        self.parts = [Part(block, seed, entropy.alpha >= 1) for block in blocks]
-        self.slack = max(part.rounding for part in self.parts)
+    n: float
+    entropy: Renyi
+    slack: float
 
-    def grow(self, size: int) -> None:
-        """Have about so many Ritz vectors in all, those of a block at least its fair share."""
-        count = len(self.parts)
-        share = size if count == 1 else max(16, 3 * size // (2 * count))
-        for part in self.parts:
-            part.grow(share)
+    def ends(
+        self, theta: np.ndarray, squares: np.ndarray, norm: float = math.nan
+    ) -> tuple[float, float]:
+        """Return a lower and an upper bound of the entropy.
 
-    @cached_property
-    def norm(self) -> float:
-        """The squared Frobenius norm of the whole."""
-        return float(np.sum(self.known**2)) + sum(squared_norm(part.A) for part in self.parts)
-
-    def ends(self) -> tuple[float, float]:
-        """Return a lower and an upper bound of the entropy."""
-        found = [part.ritz() for part in self.parts]
-        theta = np.sort(np.concatenate([self.known, *(values for values, _ in found)]))[::-1]
-        if self.entropy.alpha != 2:
-            return 0.0, self._high(theta)
-        squares = np.sort(np.concatenate([self.known**2, *(s for _, s in found)]))[::-1]
-        return self._quadratic(theta, squares)
+        Parameters
+        ----------
+        theta : array
+            Lower bounds on the eigenvalues, descending.
+        squares : array
+            Lower bounds on the squares of some, descending.
+        norm : float
+            The sum of all squares, if it is known and the order is 2.
+        """
+        return (0.0, self._high(theta)) if math.isnan(norm) else self._both(theta, squares, norm)
 
     def _high(self, theta: np.ndarray) -> float:
-        """Return the entropy of the most even spectrum that has these Ritz values."""
+        """Return the entropy of the most even spectrum with such eigenvalues."""
         if not len(theta):
             return math.log2(self.n)
         even = spread_from(np.cumsum(theta) * (1 - self.slack), self.n, 1.0)
         return float(renyi_entropy(even, self.entropy.alpha, self.entropy.rank))
 
-    def _quadratic(self, theta: np.ndarray, squares: np.ndarray) -> tuple[float, float]:
-        n, rank, F = self.n, int(self.entropy.rank or 0), self.norm
+    def _both(self, theta: np.ndarray, squares: np.ndarray, F: float) -> tuple[float, float]:
+        n, rank = self.n, int(self.entropy.rank or 0)
         sums = np.concatenate([[0.0], np.cumsum(theta[: rank - 1])])
         beside = float(np.min((1 - sums) ** 2 / (4 * (rank - np.arange(len(sums))))))
         rest = max(1.0 - float(np.sum(theta[:rank])), 0.0)
@@ -177,6 +175,78 @@ class Look:
         t = min(rest, middle * (n - p) / (p - rank))
         spread = (middle + t) ** 2 / (n - rank) - t**2 / (n - p)
         return max(float(np.sum(theta[rank:] ** 2)) - spread, 0.0)
+
+
+class Look:
+    """What Ritz vectors of all blocks say about an entropy.
+
+    Parameters
+    ----------
+    known : array
+        Eigenvalues known at sight.
+    blocks : sequence of Gram
+        Blocks that hold the others.
+    n : float
+        Number of points.
+    entropy : Renyi
+        The functional, with a rank.
+    seed : int
+        Of the random start.
+    side : {"low", "high", "both"}
+        The ends that are wanted.
+    """
+
+    def __init__(
+        self,
+        known: np.ndarray,
+        blocks: Sequence[Gram],
+        n: float,
+        entropy: Renyi,
+        seed: int,
+        side: Side = "both",
+    ) -> None:
+        self.known = known
+        self.warm = all(block.near is not None for block in blocks)
+        # With a good start one or two products are enough for the upper end.
+        hold = not self.warm or side != "high"
+        # Below order 1 a small tail weighs, and what float32 leaves open of it.
+        single = self.warm or entropy.alpha >= 1
+        self.parts = [Part(block, seed, single, hold) for block in blocks]
+        self.limits = Limits(n, entropy, max(part.rounding for part in self.parts))
+        self.quadratic = entropy.alpha == 2 and hold
+
+    @property
+    def size(self) -> int:
+        """Number of Ritz vectors, in all blocks."""
+        return sum(part.size for part in self.parts)
+
+    def grow(self, size: int) -> None:
+        """Have about so many Ritz vectors in all, those of a block at least its fair share."""
+        count = len(self.parts)
+        share = size if count == 1 else max(16, 3 * size // (2 * count))
+        for part in self.parts:
+            part.grow(share)
+
+    @cached_property
+    def norm(self) -> float:
+        """The squared Frobenius norm of the whole."""
+        return float(np.sum(self.known**2)) + sum(squared_norm(part.A) for part in self.parts)
+
+    def ends(self, foreseen: bool = False) -> tuple[float, float]:
+        """Return a lower and an upper bound of the entropy.
+
+        Or what they would become if the residuals were followed: a Ritz value grows by about its
+        squared residual over itself.
+        """
+        found = [part.ritz() for part in self.parts]
+        theta = np.concatenate([self.known, *(values for values, _ in found)])
+        leak = np.concatenate([np.zeros(len(self.known)), *(squares for _, squares in found)])
+        if foreseen:
+            theta = theta + leak / np.maximum(theta, 1e-300)
+        squares = np.sort(theta**2 + leak)[::-1]
+        theta = np.sort(theta)[::-1]
+        norm = self.norm if self.quadratic else math.nan
+        return self.limits.ends(theta, squares, norm)
 
 
 def look(
@@ -213,30 +283,34 @@ def look(
         return None
     if rows <= SMALL or not fits(12 * rows**2):
         return None
+    if side != "high" and any(block.near is not None for block in blocks):
+        return None  # with a good start a proof costs no more
     most = 6 * rank if side == "low" else max(2 * rank + 64, 256)
     most = min(most, total // (4 if side == "both" else 2))
     # A block must be multiplied once at least; a lower end needs values beyond the rank.
     least = 2 * rank if side == "low" else max(rank // 2, 2 * BLOCK)
     wanted = Wanted(tol, enough, side)
-    seen = Look(known, blocks, n, entropy, seed)
+    seen = Look(known, blocks, n, entropy, seed, side)
+    first = BLOCK if entropy.alpha == 2 else max(rank, 2 * BLOCK)
     size, before = 0, math.inf
     while True:
         low, high = seen.ends()
         if wanted.met(Estimate(low, high, high)):
             break
         end = -low if side == "low" else high
-        if side != "both" and size >= least and before - end <= 0.5 * tol:
-            break
-        size, before = _next(size, BLOCK if entropy.alpha == 2 else max(rank, 2 * BLOCK)), end
+        if side != "both" and size >= least:
+            after = 2 * end - before
+            if seen.warm:
+                ahead = seen.ends(foreseen=True)
+                after = -ahead[0] if side == "low" else ahead[1]
+            if end - after <= 0.5 * tol:
+                break
+        size, before = size + BLOCK if size else first, end
         if size > most:
             if side == "both":  # all eigenvalues, or a proof, cost no more
                 return None
             break
         seen.grow(size)
+        size = seen.size if seen.warm else size
     value = {"low": low, "high": high, "both": 0.5 * (low + high)}[side]
     return Estimate(low, value, high)
-
-
-def _next(size: int, first: int) -> int:
-    """Return the size to try after this one."""
-    return first if size == 0 else size + BLOCK

@@ -11,6 +11,7 @@ import math
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from functools import reduce
 from typing import Any, TypeAlias
@@ -23,6 +24,7 @@ from lorenyi.blocks import parallel
 from lorenyi.entropy import Renyi
 from lorenyi.estimate import Estimate
 from lorenyi.gram import Gram
+from lorenyi.selection.chosen import Chosen, Column, affordable, column
 from lorenyi.selection.ends import Side, Wanted, look
 from lorenyi.selection.intervals import Intervals
 from lorenyi.selection.large import LARGE, Streamed
@@ -193,6 +195,8 @@ class Kernels(Information):
         self._settled: dict[tuple[frozenset[int], bool, Side], float] = {}  # tolerance of one end
         self._kernels: dict[int, np.ndarray] = {}
         self._kept: dict[Features, Levels | None] = {}
+        self._columns: dict[int, Column] = {}
+        self._last: dict[bool, tuple[Features, Chosen]] = {}
         # Values that a candidate may have for its kernel to be kept: all kernels fit, and smooth
         # ones, of many values, have few eigenvalues that count (at order 2 none are needed).
         most = math.isqrt(MEMORY // 8 // max(len(table.features), 1))
@@ -222,15 +226,21 @@ class Kernels(Information):
             missing = []
         levels = self._levels(given) if missing and self._direct(target) else None
         base = self._code(given, target) if missing else np.zeros(0)
+        chosen = self._chosen(given, target) if missing else None
+        for i in missing if chosen is not None else ():
+            self._column(i)
 
         def measure(i: int) -> Estimate:
             found = None if levels is None else self._few(levels, i, target, wanted[i])
             if found is not None:
                 return found
+            if chosen is not None:
+                return self._join(chosen, i, (*given, i), target, wanted[i])
             last = self.table.features[i].values
             return self._measure((*given, i), target, wanted[i], base, last)
 
-        with _arrays.one_thread():
+        # One candidate alone has all threads.
+        with _arrays.one_thread() if len(missing) > 1 or self.workers == 1 else nullcontext():
             found = parallel(measure, missing, self.workers)
         for i, estimate in zip(missing, found, strict=True):
             self._keep((*given, i), target, estimate, wanted[i])
@@ -331,15 +341,59 @@ class Kernels(Information):
         if not isinstance(solver, Auto):
             value = float(self.entropy(A))
             return Estimate(value, value, value)
-        singles, blocks = A.reduced
-        if max(map(len, blocks), default=0) > LARGE:
+        if max(map(len, A.reduced[1]), default=0) > LARGE:
             return self._large(A, wanted.tol, solver.seed)
         if len(features) > FEW:
-            known = _arrays.to_numpy(singles)
-            found = look(known, blocks, A.n, self.entropy, *wanted, solver.seed)
-            if found is not None:
-                return found
+            return self._settle(A, wanted, solver)
         return replace(self.entropy, solver=replace(solver, tol=wanted.tol)).certified(A)
+
+    def _settle(self, A: Gram, wanted: Wanted, solver: Auto) -> Estimate:
+        """Measure a joint by the ends that are wanted, or as a whole where those do not do."""
+        singles, blocks = A.reduced
+        known = _arrays.to_numpy(singles)
+        found = look(known, blocks, A.n, self.entropy, *wanted, solver.seed)
+        if found is not None:
+            return found
+        return replace(self.entropy, solver=replace(solver, tol=wanted.tol)).certified(A)
+
+    def _join(
+        self, chosen: Chosen, i: int, features: Features, target: bool, wanted: Wanted
+    ) -> Estimate:
+        """Measure the joint of chosen features with a candidate: at a glance, or as needed."""
+        glanced = (frozenset(features), target) in self._known
+        useful = wanted.side == "high" or (wanted.side == "low" and self.entropy.alpha == 2)
+        if useful and not glanced:
+            found = chosen.glance(self._columns[i], wanted.side)
+            if wanted.met(found):
+                return found
+        return self._settle(chosen.joint(self._columns[i]), wanted, chosen.solver)
+
+    def _column(self, i: int) -> Column:
+        if i not in self._columns:
+            self._columns[i] = column(self._gram(i))
+        return self._columns[i]
+
+    def _chosen(self, given: Features, target: bool) -> Chosen | None:
+        """Return what is kept of chosen features, if that helps: their rows are mostly distinct."""
+        n, rank, solver = len(self.table), self.entropy.rank, self.entropy.solver
+        if rank is None or len(given) < FEW or not isinstance(solver, Auto):
+            return None
+        if not 4 * rank < n <= LARGE or not affordable(n, len(self.table.features)):
+            return None
+        if 2 * int(self._code(given, False).max()) < n:
+            return None
+        features, before = self._last.get(target, ((), None))
+        if features != given:
+            groups = [np.arange(n)]
+            if target and self.table.target.numbers.shape[1] == 0:
+                codes = self.table.target.values
+                groups = [np.flatnonzero(codes == c) for c in range(int(codes.max()) + 1)]
+            columns = [self._column(i) for i in given]
+            earlier = before if features == given[:-1] else None
+            y = self._target if target else None
+            made = Chosen(columns, y, groups, self.entropy, solver, earlier)
+            self._last[target] = (given, made)
+        return self._last[target][1]
 
     def _large(self, A: Gram, tol: float, seed: int) -> Estimate:
         """Measure a joint of many rows: coarsely, or as finely as time allows."""

@@ -60,6 +60,7 @@ class Race:
     def __init__(self, criterion: Criterion, information: Information) -> None:
         self.criterion, self.information = criterion, information
         self._behind: dict[int, float] = {}  # bits
+        self._margin = FINE  # bits by which the best won
 
     def best(self, candidates: np.ndarray, chosen: Features) -> int:
         """Return the best candidate; of equal ones the first."""
@@ -67,7 +68,8 @@ class Race:
         def scores(x: np.ndarray, tol: np.ndarray, above: float | None) -> Intervals:
             return score(self.criterion, self.information, x, chosen, tol, above)
 
-        return self._run(candidates, scores)
+        # With features chosen, what is known of them makes a close look as cheap as a coarse one.
+        return self._run(candidates, scores, COARSE if len(chosen) < 2 else 2 * FINE)
 
     def best_pair(self, candidates: np.ndarray) -> tuple[int, int]:
         """Return the two candidates with the best score together; of equal pairs the first."""
@@ -86,16 +88,18 @@ class Race:
         pair = Race(self.criterion, self.information)._run(np.arange(len(one)), scores)
         return int(one[pair]), int(other[pair])
 
-    def _run(self, candidates: np.ndarray, score_of: Scores) -> int:
+    def _run(self, candidates: np.ndarray, score_of: Scores, coarsest: float = COARSE) -> int:
         count = len(candidates)
         scores = Intervals(np.full(count, -np.inf), np.full(count, np.inf))
         level = np.zeros(count, dtype=np.int64)  # how often each was looked at
         whole = np.zeros(count, dtype=bool)  # whether the lower end was wanted, too
-        ahead, coarse = self._start(candidates)
+        ahead, coarse = self._start(candidates, coarsest)
 
         def look(batch: np.ndarray, to: int, above: bool) -> None:
             batch = np.sort(batch)
             tol = coarse[batch] if to == 1 else np.full(len(batch), tolerance(to))
+            if to == 2 and not above:  # as fine as it was needed in the step before
+                tol = np.full(len(batch), np.clip(0.5 * self._margin, 2 * tolerance(3), FINE))
             best = float(scores.low.max()) if above else None
             found = score_of(candidates[batch], tol, best)
             scores.low[batch], scores.high[batch] = found.low, found.high
@@ -117,18 +121,19 @@ class Race:
                 look(*_next(best_first, level, whole))
         known = np.where(whole, scores.value, scores.high)
         gaps = float(known.max()) - known
+        self._margin = float(np.partition(gaps, 1)[1]) if count > 1 else FINE
         for i, gap, seen in zip(candidates.tolist(), gaps.tolist(), level.tolist(), strict=True):
             # A coarse upper end that was low enough says little of how far behind one is.
             self._behind[i] = max(gap, self._behind.get(i, 0.0)) if seen == 1 else gap
         return self._winner(candidates[active], scores[active])
 
-    def _start(self, candidates: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def _start(self, candidates: np.ndarray, coarsest: float) -> tuple[np.ndarray, np.ndarray]:
         """Return who starts, and the tolerance that is enough for each to begin with."""
         gaps = np.array([self._behind.get(i, np.nan) for i in candidates.tolist()])
         if np.isnan(gaps).any() or len(gaps) <= AHEAD:
-            return np.zeros(0, dtype=np.int64), np.full(len(gaps), COARSE)
+            return np.zeros(0, dtype=np.int64), np.full(len(gaps), coarsest)
         ahead = np.argsort(gaps, kind="stable")[:AHEAD]
-        return ahead, np.clip(0.5 * gaps, FINE, COARSE)
+        return ahead, np.clip(0.5 * gaps, FINE, coarsest)
 
     def _winner(self, active: np.ndarray, scores: Intervals) -> int:
         width = float(scores.width.max())

@@ -166,6 +166,8 @@ class Auto(Solver):
         m = len(A)
         if m <= SMALL:
             return self._whole(A, "small")
+        if A.near is not None:
+            return self._general(A, rank, "eigenvectors nearly known", width)
         reason = "not a NumPy array"
         if _arrays.is_numpy(A.reference) and not A.is_sparse:
             most = 1500 if m > SAMPLE else 800 if rank is not None else max(m // 3, 800)
@@ -186,10 +188,12 @@ class Auto(Solver):
     ) -> Choice:
         """Choose between all eigenvalues and a Krylov basis, for a block that is not smooth."""
         m, allowed = len(A), self._allowed()
-        small = m <= MODERATE or (rank is not None and 6 * rank >= m)
+        small = m <= (MODERATE if A.near is None else MODERATE // 2)
+        small = small or (rank is not None and 6 * rank >= m)
         if small and 24 * m * m <= allowed:
             return self._whole(A, f"{reason}, moderate size")
-        single = single and self._rounding(A, rank, width) < self.tol / 3
+        allowance = self.tol / (3 if A.near is None else 1.5)
+        single = single and self._rounding(A, rank, width) < allowance
         item, precision = (4, "float32") if single else (8, "float64")
         basis = item * m * 6 * (rank or 64)
         hold = item * m * m + basis <= allowed
@@ -221,6 +225,7 @@ class Auto(Solver):
         values = np.maximum(_arrays.eigvalsh(_arrays.to_numpy(part.dense()))[::-1], 0.0)
         entry = len(A) ** 0.5 * eps * float(np.max(_arrays.to_numpy(A.weights)))
         relative = A.roundoff / _arrays.epsilon(A.reference) * eps
+        relative = relative if A.quick is None else A.quick.roundoff
         one = relative * float(np.sum(values**2)) ** 0.5 + 4 * kept * entry
         slack = one * np.sqrt(np.minimum(np.arange(1, len(values) + 1), kept))  # as in `Krylov`
         sums, n, trace = np.cumsum(values), len(A), float(np.sum(values))

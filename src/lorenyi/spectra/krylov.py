@@ -33,9 +33,13 @@ class Krylov:
         Columns that the basis may have at most.
     seed : int
         Seed of the random columns.
+    start : array, optional
+        Columns to start from instead, such as approximate eigenvectors.
     """
 
-    def __init__(self, A: Gram, block: int, capacity: int, seed: int = 0) -> None:
+    def __init__(
+        self, A: Gram, block: int, capacity: int, seed: int = 0, start: Array | None = None
+    ) -> None:
         m = len(A)
         self.A, self.seed = A, seed
         self.block = min(block, m)
@@ -54,7 +58,7 @@ class Krylov:
         self.Q: Array = self._columns(self.capacity)
         self.T = np.zeros((self.capacity, self.capacity))
         self.B = np.zeros((self.block, self.block))
-        self.X = self.fresh(self.block)
+        self.X = self.fresh(self.block) if start is None else orthonormalised(start)[0]
 
     # ------------------------------------------------------------------ the basis
 
@@ -167,6 +171,15 @@ class Krylov:
         self.T = np.pad(self.T, (0, capacity - self.capacity))
         self.capacity = capacity
 
+    def narrow(self, count: int) -> None:
+        """Go on along the leading directions of the residual only."""
+        if count >= int(self.X.shape[1]):
+            return
+        U, sizes, V = np.linalg.svd(self.B)
+        self.X = self.X @ _arrays.like(np.ascontiguousarray(U[:, :count]), self.A.reference)
+        self.B = sizes[:count, None] * V[:count]
+        self._dropped += float(np.sum(sizes[count:] ** 2))
+
     def compress(self, count: int) -> None:
         """Restart: keep the leading Ritz vectors as the basis, and the next block as it is."""
         values, S, _ = self.ritz(count)
@@ -262,7 +275,7 @@ class Krylov:
         rest = max(trace - float(np.sum(theta)), 0.0)
         outside = min(rest, outside)
         bound = np.full(p, np.inf)
-        for j in np.unique(np.linspace(1, p, min(p, 48)).astype(int)):
+        for j in np.unique(np.linspace(1, p, min(p, 16)).astype(int)):
             following = theta[j] if j < p else 0.0
             beyond = _norm(leak[:, j:]) + dropped if j < p else 0.0
             tau = _largest(following, beyond, outside)
@@ -325,7 +338,7 @@ def overshoot(m: int, columns: int, steps: int, failure: float) -> float:
 
 def _norm(X: np.ndarray) -> float:
     """Bound the spectral norm by (sum of the eighth powers of the singular values)^(1/8)."""
-    G = X @ X.T
+    G = X @ X.T if X.shape[0] <= X.shape[1] else X.T @ X
     return math.sqrt(math.sqrt(float(np.linalg.norm(G @ G))))
 
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from lorenyi import _arrays
 from lorenyi.gram import Gram, Points
 from lorenyi.spectra.bounds import enclosure
 from lorenyi.spectra.cholesky import Factor, Nystroem, subsample
@@ -210,9 +211,10 @@ class KrylovSearch(Search):
         matrix = A.single() if single else A
         block = 64 if not hold else 32 if len(A) > 3000 else 16
         size = 7 * self.rank // 4 + block
-        self.krylov = Krylov(
-            matrix.held() if hold else matrix, block, -(-size // block) * block, seed
-        )
+        capacity = -(-size // block) * block if A.near is None else int(A.near.shape[1])
+        matrix = matrix.held() if hold else matrix
+        near = None if A.near is None else _arrays.like(A.near, matrix.reference)
+        self.krylov = Krylov(matrix, block, capacity, seed, near)
         self.krylov.fill()
 
     def spectrum(self) -> Spectrum:
@@ -233,7 +235,8 @@ class KrylovSearch(Search):
             krylov.probe(kept, krylov.block)
             self._steps(5)
         else:
-            self._steps(max(2, krylov.size // (8 * krylov.block)))
+            columns = max(2 * krylov.block, krylov.size // 8)
+            self._steps(-(-columns // int(krylov.X.shape[1])))
         if self.probing:
             krylov.settle(self.failure * 0.5 ** (self.probes + krylov.steps))
             self.probing = krylov.steps < 16

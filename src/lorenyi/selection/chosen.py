@@ -1,0 +1,241 @@
+r"""What is kept of the chosen features while candidates join them.
+
+The joint of chosen features S and a candidate c has the matrix :math:`A_S \circ k_c`. If c told
+nothing of S, its eigenvectors would be the products :math:`u_i \circ \varphi_m` of theirs, with
+eigenvalues :math:`\lambda_i \mu_m`. Two things follow.
+
+* At a glance: with :math:`F F' \preceq A_S` (from m products with :math:`A_S`, see `Block`) and
+  :math:`\Phi \Phi' \preceq k_c`, the products of their columns are a factor G with :math:`G G'
+  \preceq A_S \circ k_c` (Schur), of which the largest hold the most. The eigenvalues of G'G lie
+  below those of the joint, whose matrix was never made: :math:`O(n q^2)` for q columns. At order 2
+  :math:`\|A_S \circ k_c\|_F^2 = \sum_m \psi_m' (A_S \circ A_S) \psi_m` with a factor of
+  :math:`k_c^2`.
+* A start: the products span a space in which the leading eigenvectors nearly lie. One
+  multiplication with it does what takes a Krylov basis from random columns four.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property, reduce
+
+import numpy as np
+
+from lorenyi import _arrays
+from lorenyi.blocks import fits
+from lorenyi.entropy import Renyi
+from lorenyi.estimate import Estimate
+from lorenyi.gram import Gram
+from lorenyi.selection.ends import Limits, Side
+from lorenyi.spectra.auto import Auto, share
+from lorenyi.spectra.cholesky import Factor
+from lorenyi.spectra.krylov import Krylov
+
+SMOOTH, SQUARE = 1e-3, 1e-7  # of a column's kernel and of its square: what factors may leave out
+MOST = 64  # columns of these factors
+START = 5  # vectors to start from, in quarters of the rank
+TINY = 1e-5  # of the largest: products that tell nothing
+GLANCES = {"high": 10, "low": 12}  # and columns of the factor at a glance
+WIDE = 3  # vectors that are kept of the chosen features, in ranks
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """A candidate: factors of its kernel (without weights) and of that kernel's square.
+
+    Parameters
+    ----------
+    gram : Gram
+        Of all rows.
+    factor : array, n x r
+        Orthogonal columns Phi (with respect to the weights), largest first.
+    values : array, r
+        Their squared norms.
+    square : array, n x s
+        The factor of the squared kernel.
+    missing : float
+        The (weighted) trace that the square's factor leaves out.
+    """
+
+    gram: Gram
+    factor: np.ndarray
+    values: np.ndarray
+    square: np.ndarray
+    missing: float
+
+
+def column(A: Gram, seed: int = 0) -> Column:
+    """Return what is needed of a candidate, from its Gram."""
+    root = np.sqrt(_arrays.to_numpy(A.weights))[:, None]
+    first, second = _grown(A, SMOOTH, seed), _grown(A * A, SQUARE, seed)
+    values, Z = np.linalg.eigh(first.F.T @ first.F)
+    keep = values > 0.1 * SMOOTH * values[-1]
+    factor = first.F @ Z[:, keep][:, ::-1] / root
+    single = np.float32
+    square = (second.F / root).astype(single)
+    return Column(A, factor.astype(single), values[keep][::-1], square, second.rest)
+
+
+def _grown(A: Gram, rest: float, seed: int) -> Factor:
+    factor = Factor(A, seed)
+    while factor.rest > rest and factor.size < MOST and factor.grow(8):
+        pass
+    return factor
+
+
+@dataclass(eq=False)
+class Block:
+    r"""One diagonal block of the chosen features' matrix.
+
+    Parameters
+    ----------
+    index : array of int
+        Its rows.
+    gram, held : Gram
+        Itself, and in float32 with its entries stored.
+    factor : array
+        :math:`F = A U \Theta^{-1/2}` for Ritz vectors U and values Theta: F F' lies below A, and
+        its columns are nearly eigenvectors.
+    values : array
+        Squared norms of its columns, nearly eigenvalues.
+    """
+
+    index: np.ndarray
+    gram: Gram
+    held: Gram
+    factor: np.ndarray
+    values: np.ndarray
+
+    def products(self, candidate: Column, count: int) -> np.ndarray:
+        """Return the largest products of a column of the factor and one of the candidate's."""
+        sizes = np.outer(self.values, candidate.values).ravel()
+        order = np.argsort(-sizes, kind="stable")[:count]
+        order = order[sizes[order] > TINY * sizes[order[0]]]
+        i, j = np.divmod(order, len(candidate.values))
+        products: np.ndarray = self.factor[:, i] * candidate.factor[self.index][:, j]
+        return products
+
+    def eigenvalues(self, candidate: Column, count: int) -> np.ndarray:
+        """Return lower bounds on the leading eigenvalues of the joint."""
+        G = self.products(candidate, count)
+        return np.maximum(np.linalg.eigvalsh((G.T @ G).astype(np.float64)), 0.0)
+
+    def squared_norm(self, candidate: Column) -> float:
+        """Return an upper bound on the sum of squares of the joint's entries."""
+        scale = _arrays.to_numpy(self.held.scale) ** 2
+        psi = scale[:, None] * candidate.square[self.index]
+        total = np.sum(psi * (self.squares @ psi), dtype=np.float64)
+        return float(total) + candidate.missing
+
+    @cached_property
+    def squares(self) -> np.ndarray:
+        """Squares of the entries of the kernel matrix."""
+        return np.asarray(np.square(self.held.factors[0].array))
+
+    def joint(self, candidate: Column, rank: int) -> Gram:
+        """Return the block of the joint with a candidate, and what is known about it."""
+        other = candidate.gram.take(self.index)
+        A = self.gram * other
+        quick = (self.held * other.single(points=False)).stored_from(A.single(points=False))
+        A.mass = quick.mass = self.gram.mass
+        A.quick, A.near = quick, self.products(candidate, _columns(rank, START))
+        return A
+
+
+def _columns(rank: int, quarters: int) -> int:
+    """Return a number of quarters of the rank, rounded up to a multiple of 32."""
+    return -(-quarters * rank // 128) * 32
+
+
+class Chosen:
+    """The chosen features, with or without the target.
+
+    Parameters
+    ----------
+    features : sequence of Column
+        Each chosen feature.
+    target : Gram, optional
+        The target, if it is among the variables.
+    groups : sequence of array of int
+        Rows of each diagonal block: all, or those of each class where the target is labels.
+    entropy : Renyi
+        The functional, with a rank.
+    solver : Auto
+        What settles a joint where a glance does not.
+    before : Chosen, optional
+        The same without the last feature.
+    """
+
+    def __init__(
+        self,
+        features: Sequence[Column],
+        target: Gram | None,
+        groups: Sequence[np.ndarray],
+        entropy: Renyi,
+        solver: Auto,
+        before: Chosen | None,
+    ) -> None:
+        self.entropy, self.solver, self.rank = entropy, solver, int(entropy.rank or 1)
+        A = reduce(lambda a, b: a * b, [feature.gram for feature in features])
+        self.whole = A if target is None else A * target
+        if len(groups) == 1:
+            A = self.whole
+        weights = _arrays.to_numpy(A.weights)
+        alone = [index for index in groups if len(index) == 1]
+        self.singles = weights[np.concatenate([*alone, np.zeros(0, dtype=np.int64)])]
+        self.blocks: list[Block] = []
+        earlier = iter(before.blocks if before is not None else ())
+        for index in groups:
+            if len(index) > 1:
+                old, part = next(earlier, None), A.take(index)
+                part.mass = float(np.sum(weights[index]))
+                count = min(WIDE * self._share(part) + 64, len(part) // 4)
+                near = None if old is None else old.products(features[-1], count)
+                self.blocks.append(_block(index, part, near, count, solver.seed))
+
+    def _share(self, block: Gram) -> int:
+        return share(self.rank, block, self.whole) or 1
+
+    def glance(self, candidate: Column, side: Side) -> Estimate:
+        """Bound one end of the entropy of the joint without making its matrix."""
+        counts = [_columns(self._share(block.gram), GLANCES[side]) for block in self.blocks]
+        found = [b.eigenvalues(candidate, c) for b, c in zip(self.blocks, counts, strict=True)]
+        theta = np.sort(np.concatenate([self.singles, *found]))[::-1]
+        norm = np.nan
+        if side == "low" and self.entropy.alpha == 2:
+            parts = [block.squared_norm(candidate) for block in self.blocks]
+            norm = float(np.sum(self.singles**2) + np.sum(parts))
+        slack = max(2 * b.held.roundoff + 64 * float(np.finfo(np.float32).eps) for b in self.blocks)
+        low, high = Limits(self.whole.n, self.entropy, slack).ends(theta, theta**2, norm)
+        return Estimate(low, high if side == "high" else low, high)
+
+    def joint(self, candidate: Column) -> Gram:
+        """Return the joint with a candidate, split into blocks of which much is known."""
+        blocks = [block.joint(candidate, self._share(block.gram)) for block in self.blocks]
+        return (self.whole * candidate.gram).reducing_to(self.singles, blocks)
+
+
+def _block(index: np.ndarray, A: Gram, near: np.ndarray | None, count: int, seed: int) -> Block:
+    held = A.single(points=False).held()
+    held.mass = A.mass
+    if near is None:
+        krylov = Krylov(held, 32, count + 64, seed)
+    else:
+        krylov = Krylov(held, 32, near.shape[1] + 64, seed, near)
+        krylov.step()
+        krylov.narrow(64)
+    krylov.fill()
+    _, S, _ = krylov.ritz(count)
+    U = krylov.vectors(S)
+    W = held @ U
+    values = np.einsum("ij,ij->j", U, W, dtype=np.float64)
+    keep = values > 1e-5 * values.max()
+    factor = W[:, keep] / np.sqrt(values[keep]).astype(W.dtype)
+    norms = np.einsum("ij,ij->j", factor, factor, dtype=np.float64)
+    return Block(index, A, held, factor, norms)
+
+
+def affordable(n: int, features: int) -> bool:
+    """Tell whether matrices of all rows can be held, of the chosen and of two candidates."""
+    return fits(32 * n**2 + 4 * MOST * n * features)
