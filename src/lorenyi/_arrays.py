@@ -73,6 +73,28 @@ def detach(x: Array) -> Array:
     return x.detach() if is_torch(x) else x
 
 
+def doubled(x: Array) -> Array:
+    """Return x with twice its gradient, which itself has none: a second derivative is an error."""
+    return _doubled().apply(x) if tracks_gradient(x) else x
+
+
+@cache
+def _doubled() -> Any:
+    from torch.autograd.function import Function, once_differentiable
+
+    class Doubled(Function):
+        @staticmethod
+        def forward(ctx: Any, x: Array) -> Array:
+            return x.view_as(x)
+
+        @staticmethod
+        @once_differentiable
+        def backward(ctx: Any, gradient: Array) -> Array:
+            return 2 * gradient
+
+    return Doubled
+
+
 def to_numpy(x: Array) -> np.ndarray:
     """Return x as a NumPy array, without its gradient history."""
     if is_numpy(x):
@@ -125,12 +147,20 @@ def epsilon(x: Array) -> float:
 
 
 def exp(x: Array) -> Array:
-    """Return e^x, in place for NumPy: x is a temporary of the caller."""
+    """Return e^x, in place where the library can: x is a temporary of the caller."""
+    if is_torch(x):
+        return x.exp_()
     return np.exp(x, out=x) if is_numpy(x) else namespace(x).exp(x)
 
 
 def at_most(x: Array, bound: float) -> Array:
-    """Return min(x, bound), in place for NumPy: x is a temporary of the caller."""
+    """Return min(x, bound) where x exceeds it by rounding, in place where the library can.
+
+    The derivative is that of x: what rounding adds has none.
+    """
+    if is_torch(x):
+        x.detach().clamp_(max=bound)
+        return x
     return np.minimum(x, bound, out=x) if is_numpy(x) else namespace(x).clip(x, max=bound)
 
 

@@ -340,10 +340,16 @@ class Gram:
         """Return the same Gram with its entries stored, for solvers that read them many times.
 
         Where they do not fit in memory it is left as it is: products make them anew, a block of
-        rows at a time.
+        rows at a time. Where a gradient is asked for, the points stay beside their entries.
         """
         if self.is_ready:
             return self
+        if self.tracks_gradient:
+            if not fits(len(self.factors) * self._bytes()):
+                return self
+            return self.with_factors(
+                [f.stored() if isinstance(f, Points) else f for f in self.factors]
+            )
         if self.is_sparse:
             everything = slice(0, len(self))
             rows = [self.kernel_block(block, everything) for block in self.row_blocks()]
@@ -353,6 +359,22 @@ class Gram:
         else:
             return self
         held = self.with_factors([Matrix(matrix)])
+        held._stored_from = self
+        return held
+
+    def symmetric(self) -> Gram:
+        """Return the same Gram as one stored matrix, where it fits in memory.
+
+        Its gradient, taken on one side and counted twice, is right for functions that treat rows
+        and columns alike (v'Av, eigenvalues, norms), at half the work and memory.
+        """
+        held = self.held()
+        if held.is_ready or not held.tracks_gradient:
+            return held
+        arrays = [f.entries if isinstance(f, Points) else f.array for f in held.factors]
+        if any(array is None for array in arrays):
+            return self
+        held = self.with_factors([Matrix(self._product(arrays))])
         held._stored_from = self
         return held
 
@@ -366,7 +388,9 @@ class Gram:
 
     def _squared_norm(self) -> Array:
         if not _arrays.is_numpy(self.reference):
-            dense = self.block(slice(0, len(self)), slice(0, len(self)))
+            stored = any(isinstance(f, Points) and f.entries is not None for f in self.factors)
+            A = self.symmetric() if stored else self
+            dense = A.block(slice(0, len(self)), slice(0, len(self)))
             return _arrays.namespace(dense).sum(dense * dense)
 
         def part(tile: tuple[slice, slice]) -> float:

@@ -58,7 +58,7 @@ class SubspaceIteration(Solver):
         size = rank + self.extra
         if size >= len(A):  # the block would be all of the space
             return Exact().solve(A, rank)
-        A = A.held()
+        A = A.symmetric()
         fixed = A.detached()
         xp = _arrays.namespace(A.reference)
         Q = _arrays.like(_start(self.seed, len(A), size), fixed.reference)
