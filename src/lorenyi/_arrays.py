@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import sys
 import threading
+from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, TypeAlias, cast
 
 import array_api_compat
@@ -80,15 +81,15 @@ def doubled(x: Array) -> Array:
 
 @cache
 def _doubled() -> Any:
-    from torch.autograd.function import Function, once_differentiable
+    torch = sys.modules["torch"]
 
-    class Doubled(Function):
+    class Doubled(torch.autograd.Function):  # type: ignore[misc, name-defined]
         @staticmethod
         def forward(ctx: Any, x: Array) -> Array:
             return x.view_as(x)
 
         @staticmethod
-        @once_differentiable
+        @torch.autograd.function.once_differentiable  # type: ignore[untyped-decorator]
         def backward(ctx: Any, gradient: Array) -> Array:
             return 2 * gradient
 
@@ -125,6 +126,26 @@ def like(x: Array, reference: Array) -> Array:
     if xp.isdtype(moved.dtype, "real floating") and xp.isdtype(reference.dtype, "real floating"):
         moved = xp.astype(moved, reference.dtype, copy=False)
     return moved
+
+
+@lru_cache(maxsize=64)
+def _constant(make: Callable[..., np.ndarray], arguments: tuple[Any, ...], kind: Any) -> Array:
+    library, dtype, device = kind
+    made = make(*arguments)
+    if library is np_api:
+        constant = made.astype(dtype, copy=False)
+        constant.flags.writeable = False
+        return constant
+    return library.asarray(made, dtype=dtype, device=device)
+
+
+def constant(make: Callable[..., np.ndarray], *arguments: Any, reference: Array) -> Array:
+    """Return make(*arguments) in the library, device and precision of reference.
+
+    It is kept, because a training loop asks for the same at every step: do not write to it.
+    """
+    kind = (namespace(reference), reference.dtype, array_api_compat.device(reference))
+    return _constant(make, arguments, kind)
 
 
 def is_floating(x: Array) -> bool:
@@ -198,10 +219,16 @@ def eigvalsh(matrix: Array) -> Array:
     return namespace(matrix).linalg.eigvalsh(matrix)
 
 
+def qr(matrix: Array) -> Array:
+    """Return an orthonormal basis of the columns of a matrix, or of each of a stack."""
+    library = sys.modules["torch"] if is_torch(matrix) else namespace(matrix)
+    return library.linalg.qr(matrix)[0]
+
+
 def eigh(matrix: Array) -> tuple[Array, Array]:
-    """Return the eigenvalues, ascending, and eigenvectors of a symmetric matrix."""
+    """Return the eigenvalues, ascending, and eigenvectors of a symmetric matrix, or of a stack."""
     if is_numpy(matrix):
-        with one_thread(len(matrix)):
+        with one_thread(matrix.shape[-1]):
             return cast(tuple[Array, Array], np.linalg.eigh(matrix))
     values, vectors = namespace(matrix).linalg.eigh(matrix)
     return values, vectors

@@ -51,8 +51,7 @@ def information_potential(spectrum: Spectrum, alpha: float, rank: int | None = N
     if spectrum.kind != "complete":
         raise ValueError("the information potential of a truncated spectrum needs rank=k")
     values, counts, zero = _masked(spectrum, alpha)
-    xp = _arrays.namespace(values)
-    return xp.sum(xp.where(zero, 0.0, counts * values**alpha))
+    return _arrays.namespace(values).sum(_unless(zero, counts * values**alpha))
 
 
 def renyi_entropy(spectrum: Spectrum, alpha: float = 1.0, rank: int | None = None) -> Array:
@@ -111,21 +110,26 @@ def _entropy(spectrum: Spectrum, alpha: float) -> Array:
                 f"alpha=1 with trace {spectrum.trace:g}: S(pA) diverges at 1; scale it to trace 1"
             )
         shift = alpha / (1 - alpha) * math.log2(spectrum.trace)
-    log = xp.where(zero, 0.0, xp.log(p))  # so zeros add nothing to either sum below
+    log = _unless(zero, xp.log(p))  # so zeros add nothing to either sum below
     if alpha == 1:
         return -xp.sum(counts * p * log) / math.log(2)
     if abs(alpha - 1) < _NEAR_ONE:
         # sum p^alpha = 1 + sum p (p^(alpha-1) - 1): nothing cancels as alpha goes to 1.
         excess = xp.sum(counts * p * xp.expm1((alpha - 1) * log))
         return xp.log1p(excess) / ((1 - alpha) * math.log(2)) + shift
-    top = xp.max(xp.where(zero, -math.inf, _arrays.detach(log)))
-    below = xp.where(zero, 0.0, log - top)  # at zeros log is 0, and exp(-alpha top) may overflow
-    total = xp.sum(xp.where(zero, 0.0, counts * xp.exp(alpha * below)))
+    top = xp.max(_unless(zero, _arrays.detach(log), -math.inf))
+    below = _unless(zero, log - top)  # at zeros log is 0, and exp(-alpha top) may overflow
+    total = xp.sum(_unless(zero, counts * xp.exp(alpha * below)))
     return (alpha * top + xp.log(total)) / ((1 - alpha) * math.log(2)) + shift
 
 
-def _masked(spectrum: Spectrum, alpha: float) -> tuple[Array, Array, Array]:
-    """Return values with zeros replaced by 1, counts, and where the zeros were.
+def _unless(zero: Array | None, values: Array, instead: float = 0.0) -> Array:
+    """Return values, and another number where the zeros were (None: nowhere)."""
+    return values if zero is None else _arrays.namespace(values).where(zero, instead, values)
+
+
+def _masked(spectrum: Spectrum, alpha: float) -> tuple[Array, Array, Array | None]:
+    """Return values with zeros replaced by 1, counts, and where the zeros were (None: nowhere).
 
     For alpha < 1 small values weigh most, and the derivative at 0 is infinite: what a
     decomposition cannot resolve is zero, and below the numerical rank values are constants.
@@ -138,8 +142,10 @@ def _masked(spectrum: Spectrum, alpha: float) -> tuple[Array, Array, Array]:
     unresolved = 0.0
     if alpha < 1 and spectrum.counts is None and len(spectrum):
         unresolved = 8 * _arrays.epsilon(values) * float(_arrays.detach(values[0]))
-    zero = values <= unresolved
     counts = 1.0 if spectrum.counts is None else spectrum.counts
+    if _arrays.to_numpy(values).min() > unresolved:
+        return values, counts, None
+    zero = values <= unresolved
     return xp.where(zero, 1.0, values), counts, zero
 
 
@@ -214,6 +220,23 @@ class Renyi:
             return Bits(float(value) + 0.0, A.names)  # never -0.0
         return value
 
+    def each(self, *grams: Gram) -> list[Any]:
+        """Return the entropies of several Grams, small ones decomposed together where it pays.
+
+        Examples
+        --------
+        >>> import numpy as np, lorenyi as lr
+        >>> A = lr.gram(np.linspace(0.0, 4.0, 50), lr.Gaussian(1.0))
+        >>> lr.Renyi(alpha=2).each(A, A * A)
+        [1.41776 bits (Gaussian(sigma=1)), 1.85153 bits (Gaussian(sigma=1), Gaussian(sigma=1))]
+        """
+        foreign = not any(_arrays.is_numpy(A.reference) for A in grams)
+        if not foreign or isinstance(self.solver, Auto) or self._shortcut_applies:
+            return [self(A) for A in grams]
+        for A in grams:
+            require_rank(self.rank or 1, A.n)
+        return [self._value(spectrum) for spectrum in self.solver.each(grams, self._order())]
+
     def certified(self, A: Gram) -> Estimate:
         """Return the entropy of A with an interval that contains the exact value.
 
@@ -246,9 +269,13 @@ class Renyi:
 
     def _shortcut(self, A: Gram) -> Array | None:
         """S_2 without a rank needs no eigenvalues: -log2 |A|_F^2."""
-        if self.alpha == 2 and self.rank is None:
+        if self._shortcut_applies:
             return -_arrays.namespace(A.reference).log2(A.squared_norm())
         return None
+
+    @property
+    def _shortcut_applies(self) -> bool:
+        return self.alpha == 2 and self.rank is None
 
     def _order(self) -> int | None:
         """The rank that counts: the largest eigenvalue alone determines S_inf."""

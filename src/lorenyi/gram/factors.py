@@ -34,7 +34,8 @@ class Points:
     @property
     def array(self) -> Array:
         """An array that tells library, precision and whether a gradient is asked for."""
-        return self.source.rows(slice(0, 1))
+        source = self.source
+        return source.array if isinstance(source, ArraySource) else source.rows(slice(0, 1))
 
     def block(self, rows: Index, columns: Index) -> Array:
         """Return the kernel's values between two sets of rows."""

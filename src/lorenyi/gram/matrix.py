@@ -118,8 +118,8 @@ class Gram:
     @property
     def tracks_gradient(self) -> bool:
         """Whether a gradient is asked for with respect to anything in it."""
-        arrays = [self.scale, *(factor.array for factor in self.factors)]
-        return any(_arrays.tracks_gradient(a) for a in arrays)
+        tracks = _arrays.tracks_gradient
+        return tracks(self.scale) or any(tracks(factor.array) for factor in self.factors)
 
     @cached_property
     def roundoff(self) -> float:
@@ -454,8 +454,7 @@ class Gram:
             reference = xp.astype(reference, xp.float32)
         s, t = (_arrays.like(a, reference) for a in arrays)
         weights = _arrays.like(self.weights, reference)
-        positive = weights > 0
-        scale = xp.where(positive, s * t / xp.sqrt(xp.where(positive, weights, 1.0)), 0.0)
+        scale = s * t / xp.sqrt(xp.where(weights > 0, weights, 1.0))  # s and t are 0 at weight 0
         factors = merged([*self.factors, *other.factors], reference)
         return Gram(factors, scale, weights, self.n, self.names + other.names)
 
@@ -473,6 +472,8 @@ class Gram:
         )
 
     def _same_weights(self, other: Gram) -> bool:
+        if self.weights is other.weights:
+            return self.n == other.n
         a, b = _arrays.to_numpy(self.weights), _arrays.to_numpy(other.weights)
         close = bool(np.all(np.abs(a - b) <= 1e-6 * np.abs(a)))
         return self.n == other.n and close
@@ -489,9 +490,10 @@ class Gram:
         of A are those returned and those of the smaller Grams together.
         """
         # Kept apart: what was made while no gradient was asked for has none to give later.
-        if self.tracks_gradient not in self._reduced:
-            self._reduced[self.tracks_gradient] = reduced(self)
-        return self._reduced[self.tracks_gradient]
+        tracks = self.tracks_gradient
+        if tracks not in self._reduced:
+            self._reduced[tracks] = reduced(self)
+        return self._reduced[tracks]
 
     def take(self, index: np.ndarray) -> Gram:
         """Return the Gram of the rows at these positions (n and mass stay)."""

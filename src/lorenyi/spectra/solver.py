@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 import numpy as np
@@ -37,6 +37,10 @@ class Solver(ABC):
         for block in blocks:
             parts.append(self.solve(block, None if rank is None else min(rank, len(block))))
         return union(parts, A.n, A.mass)
+
+    def each(self, grams: Sequence[Gram], rank: int | None) -> list[Spectrum]:
+        """Return the leading eigenvalues of each of several Grams."""
+        return [self(A, rank) for A in grams]
 
     @abstractmethod
     def solve(self, A: Gram, rank: int | None) -> Spectrum:

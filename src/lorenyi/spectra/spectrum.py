@@ -69,22 +69,22 @@ class Spectrum:
             size = self.values.shape[0] if self.counts is None else float(self.counts.sum())
             object.__setattr__(self, "n", size)
         values, xp = _arrays.to_numpy(self.values), _arrays.namespace(self.values)
-        self._check(values)
-        if self.counts is None and np.any(values[1:] > values[:-1]):
+        least = self._check(values)
+        if self.counts is None and (values[1:] > values[:-1]).any():
             object.__setattr__(self, "values", xp.sort(self.values, descending=True))
-        if values.min() < 0:  # rounding around zero
+        if least < 0:  # rounding around zero
             object.__setattr__(self, "values", xp.where(self.values > 0, self.values, 0.0))
 
-    def _check(self, values: np.ndarray) -> None:
-        """Refuse eigenvalues that no kernel matrix of this trace has."""
-        counts = 1.0 if self.counts is None else _arrays.to_numpy(self.counts)
-        total = float(np.sum(values * counts))
+    def _check(self, values: np.ndarray) -> float:
+        """Refuse eigenvalues that no kernel matrix of this trace has; return the least."""
+        counted = values if self.counts is None else values * _arrays.to_numpy(self.counts)
+        total, least = float(counted.sum()), float(values.min())
         tolerance = max(len(values), 10) * 4 * float(np.finfo(values.dtype).eps)
         if not math.isfinite(total):
             raise ValueError("an eigenvalue is not finite: check the matrix or kernel for overflow")
-        if values.min() < -tolerance * max(float(values.max()), self.trace / self.n):
+        if least < 0 and least < -tolerance * max(float(values.max()), self.trace / self.n):
             raise ValueError(
-                f"an eigenvalue is {values.min():.3g}: the matrix is not positive semi-definite, "
+                f"an eigenvalue is {least:.3g}: the matrix is not positive semi-definite, "
                 "so it is not a kernel matrix; check the kernel, or add its size to the diagonal"
             )
         if self.kind == "ritz" and total > self.trace * (1 + tolerance):
@@ -97,6 +97,14 @@ class Spectrum:
                 f"the eigenvalues sum to {total:.6g} and trace={self.trace:.6g}: divide them by "
                 "their sum, or give trace=, or kind='ritz' and n= if these are the leading ones"
             )
+        return least
+
+    def _with(self, values: Array, counts: Array) -> Spectrum:
+        """Return a complete spectrum made of this one: there is nothing to check again."""
+        made = object.__new__(Spectrum)
+        vars(made).update(vars(self), values=values, counts=counts, kind="complete")
+        vars(made).update(proof=None, failure=0.0)
+        return made
 
     def __len__(self) -> int:
         """Number of values held."""
@@ -158,13 +166,11 @@ class Spectrum:
                         stacklevel=3,
                     )
                 kept = kept * (self.trace / xp.sum(kept))
-            rest = xp.clip(rest, min=0.0)
+            if not float(_arrays.detach(rest)) >= 0:
+                rest = xp.clip(rest, min=0.0)
         tail = xp.reshape(rest / (self.n - rank), (1,))
-        counts = _arrays.like(
-            np.concatenate([np.ones(known), [float(self.n - rank)]]),
-            _arrays.detach(tail),
-        )
-        return Spectrum(xp.concat([kept, tail]), self.n, self.trace, "complete", counts)
+        counts = _arrays.constant(_ones_and, known, float(self.n - rank), reference=tail)
+        return self._with(xp.concat([kept, tail]), counts)
 
     def _repeated(self, most: int) -> Array:
         """Return the values one by one, as many of each as its count (at most `most`)."""
@@ -215,6 +221,10 @@ class Spectrum:
             "complete",
             _arrays.like(counts, _arrays.detach(remainder)),
         )
+
+
+def _ones_and(ones: int, last: float) -> np.ndarray:
+    return np.concatenate([np.ones(ones), [last]])
 
 
 def require_rank(rank: int, n: float) -> None:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-
-import numpy as np
 
 from lorenyi import _arrays
+from lorenyi._arrays import Array
 from lorenyi.gram import Gram
 from lorenyi.spectra.exact import Exact
 from lorenyi.spectra.solver import Solver, rayleigh, require_seed, require_size
 from lorenyi.spectra.spectrum import Spectrum
+
+STACKED = 512  # rows up to which several matrices are copied into one stack
 
 
 @dataclass(frozen=True)
@@ -55,22 +56,41 @@ class SubspaceIteration(Solver):
                 f"{self!r} finds leading eigenvalues, rank=None asks for all: give rank=k, or use "
                 "Exact or Lanczos"
             )
-        size = rank + self.extra
-        if size >= len(A):  # the block would be all of the space
+        if rank + self.extra >= len(A):  # the block would be all of the space
             return Exact().solve(A, rank)
         A = A.symmetric()
-        fixed = A.detached()
-        xp = _arrays.namespace(A.reference)
-        Q = _arrays.like(_start(self.seed, len(A), size), fixed.reference)
+        values, V = self._iterate(A.detached().__matmul__, A, rank)
+        return _spectrum(A, values, V)
+
+    def each(self, grams: Sequence[Gram], rank: int | None) -> list[Spectrum]:
+        """Iterate on small matrices of one size together, as a stack."""
+        parts = [A.reduced for A in grams]
+        whole = [block for _, blocks in parts for block in blocks if len(block) == len(grams[0])]
+        stackable = rank is not None and rank + self.extra < len(grams[0]) <= STACKED
+        if not stackable or len(whole) < len(grams):
+            return super().each(grams, rank)
+        whole = [A.symmetric() for A in whole]
+        if not all(A.is_ready and type(A.reference) is type(whole[0].reference) for A in whole):
+            return super().each(grams, rank)
+        xp = _arrays.namespace(whole[0].reference)
+        scale = xp.stack([_arrays.detach(A.scale) for A in whole])
+        stack = xp.stack([_arrays.detach(A.factors[0].array) for A in whole])
+        stack = scale[:, :, None] * stack * scale[:, None, :]
+        values, V = self._iterate(stack.__matmul__, whole[0], rank or 0)
+        return [_spectrum(A, values[i, :], V[i, :, :]) for i, A in enumerate(whole)]
+
+    def _iterate(
+        self, product: Callable[[Array], Array], A: Gram, rank: int
+    ) -> tuple[Array, Array]:
+        """Return Ritz values, descending, and their vectors, from products with A or a stack."""
+        start = (self.seed, 1, len(A), rank + self.extra)
+        Q = _arrays.constant(_arrays.normal, *start, reference=_arrays.detach(A.reference))
         for _ in range(self.steps):
-            Q = xp.linalg.qr(fixed @ Q)[0]
-        values, S = _arrays.eigh(Q.T @ (fixed @ Q))
-        if A.tracks_gradient:
-            values = rayleigh(A, Q @ S[:, -rank:])
-        return Spectrum(xp.flip(values)[:rank], len(A), A.mass, "ritz")
+            Q = _arrays.qr(product(Q))
+        values, S = _arrays.eigh(-(Q.mT @ product(Q)))
+        return -values[..., :rank], Q @ S[..., :rank]
 
 
-@lru_cache(maxsize=16)
-def _start(seed: int, n: int, columns: int) -> np.ndarray:
-    """Draw the first block; kept, because a training loop asks for the same one every time."""
-    return _arrays.normal(seed, 1, n, columns)
+def _spectrum(A: Gram, values: Array, V: Array) -> Spectrum:
+    values = rayleigh(A, V) if A.tracks_gradient else values
+    return Spectrum(values, len(A), A.mass, "ritz")
