@@ -117,6 +117,10 @@ class ArraySource(Source):
         """Return a block of consecutive rows."""
         return self.array[block, :]
 
+    def all(self) -> Array:
+        """Return the array itself."""
+        return self.array
+
     def take(self, index: np.ndarray) -> ArraySource:
         """Return the source of the rows at these positions, in this order."""
         return ArraySource(_arrays.take(self.array, index))

@@ -16,6 +16,7 @@ from lorenyi._arrays import Array
 from lorenyi.estimate import Bits, Estimate
 from lorenyi.gram import Gram, gram
 from lorenyi.spectra import Auto, Solver, Spectrum, enclosure, require_rank
+from lorenyi.spectra.spectrum import stacked
 
 _NEAR_ONE = 0.1
 
@@ -97,11 +98,11 @@ def renyi_entropy(spectrum: Spectrum, alpha: float = 1.0, rank: int | None = Non
 
 
 def _entropy(spectrum: Spectrum, alpha: float) -> Array:
-    """Entropy of a complete spectrum, alpha > 0."""
+    """Entropy of a complete spectrum (or of each row of a stack), alpha > 0."""
     values, counts, zero = _masked(spectrum, alpha)
     xp = _arrays.namespace(values)
     if alpha == math.inf:
-        return -xp.log2(xp.max(spectrum.values))  # not of `values`, where zeros have become 1
+        return -xp.log2(xp.max(spectrum.values, axis=-1))  # not of `values`, where zeros have become 1
     p, shift = values, 0.0
     if spectrum.trace != 1.0:
         p = values / spectrum.trace
@@ -112,15 +113,15 @@ def _entropy(spectrum: Spectrum, alpha: float) -> Array:
         shift = alpha / (1 - alpha) * math.log2(spectrum.trace)
     log = _unless(zero, xp.log(p))  # so zeros add nothing to either sum below
     if alpha == 1:
-        return -xp.sum(counts * p * log) / math.log(2)
+        return -xp.sum(counts * p * log, axis=-1) / math.log(2)
     if abs(alpha - 1) < _NEAR_ONE:
         # sum p^alpha = 1 + sum p (p^(alpha-1) - 1): nothing cancels as alpha goes to 1.
-        excess = xp.sum(counts * p * xp.expm1((alpha - 1) * log))
+        excess = xp.sum(counts * p * xp.expm1((alpha - 1) * log), axis=-1)
         return xp.log1p(excess) / ((1 - alpha) * math.log(2)) + shift
-    top = xp.max(_unless(zero, _arrays.detach(log), -math.inf))
+    top = xp.max(_unless(zero, _arrays.detach(log), -math.inf), axis=-1, keepdims=True)
     below = _unless(zero, log - top)  # at zeros log is 0, and exp(-alpha top) may overflow
-    total = xp.sum(_unless(zero, counts * xp.exp(alpha * below)))
-    return (alpha * top + xp.log(total)) / ((1 - alpha) * math.log(2)) + shift
+    total = xp.sum(_unless(zero, counts * xp.exp(alpha * below)), axis=-1)
+    return (alpha * top[..., 0] + xp.log(total)) / ((1 - alpha) * math.log(2)) + shift
 
 
 def _unless(zero: Array | None, values: Array, instead: float = 0.0) -> Array:
@@ -235,7 +236,12 @@ class Renyi:
             return [self(A) for A in grams]
         for A in grams:
             require_rank(self.rank or 1, A.n)
-        return [self._value(spectrum) for spectrum in self.solver.each(grams, self._order())]
+        spectra = self.solver.each(grams, self._order())
+        together = stacked(spectra) if self.rank is not None and 1 <= self.alpha < math.inf else None
+        if together is None:
+            return [self._value(spectrum) for spectrum in spectra]
+        values = renyi_entropy(together, self.alpha, self.rank)
+        return list(_arrays.namespace(values).unstack(values))
 
     def certified(self, A: Gram) -> Estimate:
         """Return the entropy of A with an interval that contains the exact value.

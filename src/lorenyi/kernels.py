@@ -57,6 +57,15 @@ class Kernel(ABC):
     def block(self, X: Array, Y: Array) -> Array:
         """Return the kernel's values between prepared points."""
 
+    def matrix(self, X: Array) -> Array:
+        """Return block(X, X), its gradient taken with respect to one side and counted twice.
+
+        So it is right for functions of the matrix that treat rows and columns alike.
+        """
+        if not _arrays.tracks_gradient(X):
+            return self.block(X, X)
+        return self.block(_arrays.doubled(X), _arrays.detach(X))
+
     def diagonal(self, X: Array) -> Array | None:
         """Return k(x, x) of prepared points; None stands for all ones."""
         return None

@@ -59,9 +59,7 @@ class Points:
         """Return the factor with its entries."""
         if self.entries is not None:
             return self
-        X = self.source.all()
-        entries = self.kernel.block(_arrays.doubled(X), _arrays.detach(X))
-        return Points(self.kernel, self.source, entries)
+        return Points(self.kernel, self.source, self.kernel.matrix(self.source.all()))
 
     def _rows(self, index: Index) -> Array:
         return (

@@ -268,13 +268,20 @@ class Gram:
     def __matmul__(self, V: Array) -> Array:
         """Return A @ V, a block of rows at a time."""
         vector = V.ndim == 1
-        scaled = self.scale[:, None] * (V[:, None] if vector else V)
-        if self.is_ready:
-            product = self.factors[0].array @ scaled
-        else:
-            product = _arrays.concat(self._over_rows(lambda rows: self._rows_times(rows, scaled)))
-        product = self.scale[:, None] * product
+        scale = self.scale[:, None]
+        product = scale * self._times(scale * (V[:, None] if vector else V))
         return product[:, 0] if vector else product
+
+    def forms(self, V: Array) -> Array:
+        """Return v'Av for each column of V."""
+        scaled = self.scale[:, None] * V
+        return _arrays.namespace(V).sum(scaled * self._times(scaled), axis=0)
+
+    def _times(self, V: Array) -> Array:
+        """Return the kernel matrix times V, a block of rows at a time."""
+        if self.is_ready:
+            return self.factors[0].array @ V
+        return _arrays.concat(self._over_rows(lambda rows: self._rows_times(rows, V)))
 
     def _rows_times(self, rows: slice, V: Array) -> Array:
         """Return rows of the kernel matrix times V, tile by tile."""

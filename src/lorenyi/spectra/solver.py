@@ -66,7 +66,8 @@ def rayleigh(A: Gram | Array, V: Array) -> Array:
     For converged vectors the derivative of this line is the exact one of the eigenvalues; for
     vectors after few steps it is the paper's approximation.
     """
-    A = A.symmetric() if isinstance(A, Gram) else A
+    if isinstance(A, Gram):
+        return A.symmetric().forms(V)
     return _arrays.namespace(V).sum(V * (A @ V), axis=0)
 
 

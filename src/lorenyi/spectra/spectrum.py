@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
@@ -99,11 +99,10 @@ class Spectrum:
             )
         return least
 
-    def _with(self, values: Array, counts: Array) -> Spectrum:
-        """Return a complete spectrum made of this one: there is nothing to check again."""
+    def _with(self, values: Array, **fields: Any) -> Spectrum:
+        """Return a spectrum made of this one: there is nothing to check again."""
         made = object.__new__(Spectrum)
-        vars(made).update(vars(self), values=values, counts=counts, kind="complete")
-        vars(made).update(proof=None, failure=0.0)
+        vars(made).update(vars(self), values=values, proof=None, failure=0.0, **fields)
         return made
 
     def __len__(self) -> int:
@@ -148,15 +147,15 @@ class Spectrum:
         require_rank(rank, self.n)
         flat = self._repeated(rank)
         xp = _arrays.namespace(flat)
-        known = min(rank, int(flat.shape[0]))
-        kept = flat[:known]
+        known = min(rank, int(flat.shape[-1]))
+        kept = flat if known == flat.shape[-1] else flat[..., :known]
         if self.kind == "ritz" and known < rank and self.proof is None:
             raise ValueError(f"rank={rank} needs as many values, this spectrum has {known}")
         if self.kind == "complete":
             # The tail's own sum; 1 - sum(kept) would lose its digits.
             rest = xp.sum(flat[known:]) if self.counts is None else self.trace - xp.sum(kept)
         else:
-            rest = self.trace - xp.sum(kept)
+            rest = self.trace - xp.sum(kept, axis=-1)
             if self.kind == "sketch" and (excess := float(_arrays.detach(rest))) < 0:
                 if -excess > 4 * max(known, 10) * _arrays.epsilon(flat) * self.trace:
                     warnings.warn(
@@ -166,11 +165,11 @@ class Spectrum:
                         stacklevel=3,
                     )
                 kept = kept * (self.trace / xp.sum(kept))
-            if not float(_arrays.detach(rest)) >= 0:
+            if _arrays.to_numpy(rest).min() < 0:
                 rest = xp.clip(rest, min=0.0)
-        tail = xp.reshape(rest / (self.n - rank), (1,))
+        tail = (rest / (self.n - rank))[..., None]
         counts = _arrays.constant(_ones_and, known, float(self.n - rank), reference=tail)
-        return self._with(xp.concat([kept, tail]), counts)
+        return self._with(xp.concat([kept, tail], axis=-1), counts=counts, kind="complete")
 
     def _repeated(self, most: int) -> Array:
         """Return the values one by one, as many of each as its count (at most `most`)."""
@@ -221,6 +220,22 @@ class Spectrum:
             "complete",
             _arrays.like(counts, _arrays.detach(remainder)),
         )
+
+
+def stacked(spectra: Sequence[Spectrum]) -> Spectrum | None:
+    """Return several spectra as one whose values are rows, if they are of one kind and size.
+
+    It is for formulas that work on the last axis: `low_rank` of leading values, and entropies.
+    """
+    first = spectra[0]
+    for other in spectra:
+        same = (other.n, other.trace, len(other)) == (first.n, first.trace, len(first))
+        if not same or other.kind != "ritz" or other.proof is not None:
+            return None
+        if type(other.values) is not type(first.values) or other.counts is not None:
+            return None
+    xp = _arrays.namespace(first.values)
+    return first._with(xp.stack([spectrum.values for spectrum in spectra]))
 
 
 def _ones_and(ones: int, last: float) -> np.ndarray:
