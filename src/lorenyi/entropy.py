@@ -16,7 +16,6 @@ from lorenyi._arrays import Array
 from lorenyi.estimate import Bits, Estimate
 from lorenyi.gram import Gram, gram
 from lorenyi.spectra import Auto, Solver, Spectrum, enclosure, require_rank
-from lorenyi.spectra.spectrum import stacked
 
 _NEAR_ONE = 0.1
 
@@ -231,17 +230,18 @@ class Renyi:
         >>> lr.Renyi(alpha=2).each(A, A * A)
         [1.41776 bits (Gaussian(sigma=1)), 1.85153 bits (Gaussian(sigma=1), Gaussian(sigma=1))]
         """
-        foreign = not any(_arrays.is_numpy(A.reference) for A in grams)
-        if not foreign or isinstance(self.solver, Auto) or self._shortcut_applies:
+        spectrum = None
+        if self.rank is not None and 1 <= self.alpha < math.inf:
+            for A in grams:
+                require_rank(self.rank, A.n)
+            spectrum = self.solver.together(grams, self.rank)
+        if spectrum is None:
             return [self(A) for A in grams]
-        for A in grams:
-            require_rank(self.rank or 1, A.n)
-        spectra = self.solver.each(grams, self._order())
-        together = stacked(spectra) if self.rank is not None and 1 <= self.alpha < math.inf else None
-        if together is None:
-            return [self._value(spectrum) for spectrum in spectra]
-        values = renyi_entropy(together, self.alpha, self.rank)
-        return list(_arrays.namespace(values).unstack(values))
+        values = renyi_entropy(spectrum, self.alpha, self.rank)
+        values = list(_arrays.namespace(values).unstack(values))
+        if _arrays.is_numpy(grams[0].reference):
+            return [Bits(float(v) + 0.0, A.names) for v, A in zip(values, grams, strict=True)]
+        return values
 
     def certified(self, A: Gram) -> Estimate:
         """Return the entropy of A with an interval that contains the exact value.
@@ -275,13 +275,9 @@ class Renyi:
 
     def _shortcut(self, A: Gram) -> Array | None:
         """S_2 without a rank needs no eigenvalues: -log2 |A|_F^2."""
-        if self._shortcut_applies:
+        if self.alpha == 2 and self.rank is None:
             return -_arrays.namespace(A.reference).log2(A.squared_norm())
         return None
-
-    @property
-    def _shortcut_applies(self) -> bool:
-        return self.alpha == 2 and self.rank is None
 
     def _order(self) -> int | None:
         """The rank that counts: the largest eigenvalue alone determines S_inf."""

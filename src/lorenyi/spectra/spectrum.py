@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
@@ -78,8 +78,8 @@ class Spectrum:
     def _check(self, values: np.ndarray) -> float:
         """Refuse eigenvalues that no kernel matrix of this trace has; return the least."""
         counted = values if self.counts is None else values * _arrays.to_numpy(self.counts)
-        total, least = float(counted.sum()), float(values.min())
-        tolerance = max(len(values), 10) * 4 * float(np.finfo(values.dtype).eps)
+        total, least = float(counted.sum(axis=-1).max()), float(values.min())
+        tolerance = max(values.shape[-1], 10) * 4 * float(np.finfo(values.dtype).eps)
         if not math.isfinite(total):
             raise ValueError("an eigenvalue is not finite: check the matrix or kernel for overflow")
         if least < 0 and least < -tolerance * max(float(values.max()), self.trace / self.n):
@@ -98,6 +98,19 @@ class Spectrum:
                 "their sum, or give trace=, or kind='ritz' and n= if these are the leading ones"
             )
         return least
+
+    @classmethod
+    def stack(cls, values: Array, n: float, trace: float) -> Spectrum:
+        """Return Ritz values of several matrices of order n as one spectrum, a row for each.
+
+        It is for formulas on the last axis: `low_rank` of all the values, and its entropies.
+        """
+        made = object.__new__(cls)
+        vars(made).update(values=values, n=n, trace=trace, kind="ritz")
+        vars(made).update(counts=None, proof=None, failure=0.0)
+        if made._check(_arrays.to_numpy(values)) < 0:
+            vars(made).update(values=_arrays.namespace(values).clip(values, min=0.0))
+        return made
 
     def _with(self, values: Array, **fields: Any) -> Spectrum:
         """Return a spectrum made of this one: there is nothing to check again."""
@@ -220,22 +233,6 @@ class Spectrum:
             "complete",
             _arrays.like(counts, _arrays.detach(remainder)),
         )
-
-
-def stacked(spectra: Sequence[Spectrum]) -> Spectrum | None:
-    """Return several spectra as one whose values are rows, if they are of one kind and size.
-
-    It is for formulas that work on the last axis: `low_rank` of leading values, and entropies.
-    """
-    first = spectra[0]
-    for other in spectra:
-        same = (other.n, other.trace, len(other)) == (first.n, first.trace, len(first))
-        if not same or other.kind != "ritz" or other.proof is not None:
-            return None
-        if type(other.values) is not type(first.values) or other.counts is not None:
-            return None
-    xp = _arrays.namespace(first.values)
-    return first._with(xp.stack([spectrum.values for spectrum in spectra]))
 
 
 def _ones_and(ones: int, last: float) -> np.ndarray:

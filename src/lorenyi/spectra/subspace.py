@@ -40,7 +40,7 @@ class SubspaceIteration(Solver):
     1.42451 bits (Gaussian(sigma=1))
     """
 
-    steps: int = 3
+    steps: int = 2
     extra: int = 10
     seed: int = 0
 
@@ -60,24 +60,27 @@ class SubspaceIteration(Solver):
             return Exact().solve(A, rank)
         A = A.symmetric()
         values, V = self._iterate(A.detached().__matmul__, A, rank)
-        return _spectrum(A, values, V)
+        values = rayleigh(A, V) if A.tracks_gradient else values
+        return Spectrum(values, len(A), A.mass, "ritz")
 
-    def each(self, grams: Sequence[Gram], rank: int | None) -> list[Spectrum]:
-        """Iterate on small matrices of one size together, as a stack."""
-        parts = [A.reduced for A in grams]
-        whole = [block for _, blocks in parts for block in blocks if len(block) == len(grams[0])]
-        stackable = rank is not None and rank + self.extra < len(grams[0]) <= STACKED
-        if not stackable or len(whole) < len(grams):
-            return super().each(grams, rank)
-        whole = [A.symmetric() for A in whole]
-        if not all(A.is_ready and type(A.reference) is type(whole[0].reference) for A in whole):
-            return super().each(grams, rank)
+    def together(self, grams: Sequence[Gram], rank: int) -> Spectrum | None:
+        """Iterate on small matrices of one size as a stack: a call costs more than its work."""
+        n = len(grams[0])
+        if not rank + self.extra < n <= STACKED:
+            return None
+        blocks = [block for A in grams for block in A.reduced[1] if len(block) == n]
+        whole = [A.symmetric() for A in blocks]
+        kinds = {(type(A.reference), A.reference.dtype, A.is_ready) for A in whole}
+        if len(whole) < len(grams) or len(kinds) > 1 or not whole[0].is_ready:
+            return None
         xp = _arrays.namespace(whole[0].reference)
-        scale = xp.stack([_arrays.detach(A.scale) for A in whole])
-        stack = xp.stack([_arrays.detach(A.factors[0].array) for A in whole])
+        scale = xp.stack([A.scale for A in whole])
+        stack = xp.stack([A.factors[0].array for A in whole])
         stack = scale[:, :, None] * stack * scale[:, None, :]
-        values, V = self._iterate(stack.__matmul__, whole[0], rank or 0)
-        return [_spectrum(A, values[i, :], V[i, :, :]) for i, A in enumerate(whole)]
+        values, V = self._iterate(_arrays.detach(stack).__matmul__, whole[0], rank)
+        if _arrays.tracks_gradient(stack):
+            values = xp.sum(V * (stack @ V), axis=-2)
+        return Spectrum.stack(values, n, 1.0)
 
     def _iterate(
         self, product: Callable[[Array], Array], A: Gram, rank: int
@@ -89,8 +92,3 @@ class SubspaceIteration(Solver):
             Q = _arrays.qr(product(Q))
         values, S = _arrays.eigh(-(Q.mT @ product(Q)))
         return -values[..., :rank], Q @ S[..., :rank]
-
-
-def _spectrum(A: Gram, values: Array, V: Array) -> Spectrum:
-    values = rayleigh(A, V) if A.tracks_gradient else values
-    return Spectrum(values, len(A), A.mass, "ritz")
