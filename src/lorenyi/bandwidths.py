@@ -147,9 +147,10 @@ def _mean_nearest(X: Array, k: int) -> float:
 
     A batch on another device stays there, and two libraries do not wait for each other's threads.
     """
-    xp = _arrays.namespace(X)
     near = _arrays.smallest(_squared_distances(X), k + 1)  # each point is nearest to itself
-    total = float(xp.sum(xp.sqrt(near))) - float(xp.sum(xp.sqrt(near[:, :1])))
+    xp = _arrays.namespace(near)
+    near = xp.sqrt(near)
+    total = float(xp.sum(near)) - float(xp.sum(xp.min(near, axis=1)))
     mean = total / (int(X.shape[0]) * k)
     return mean if mean > 0 else 1.0  # all neighbours are equal: any bandwidth will do
 
