@@ -101,7 +101,7 @@ def _entropy(spectrum: Spectrum, alpha: float) -> Array:
     values, counts, zero = _masked(spectrum, alpha)
     xp = _arrays.namespace(values)
     if alpha == math.inf:
-        return -xp.log2(xp.max(spectrum.values, axis=-1))  # not of `values`, where zeros have become 1
+        return -xp.log2(xp.max(spectrum.values, axis=-1))  # `values` has 1 for 0
     p, shift = values, 0.0
     if spectrum.trace != 1.0:
         p = values / spectrum.trace

@@ -70,8 +70,9 @@ class SubspaceIteration(Solver):
             return None
         blocks = [block for A in grams for block in A.reduced[1] if len(block) == n]
         whole = [A.symmetric() for A in blocks]
-        kinds = {(type(A.reference), A.reference.dtype, A.is_ready) for A in whole}
-        if len(whole) < len(grams) or len(kinds) > 1 or not whole[0].is_ready:
+        kinds = {(A.n, type(A.reference), A.reference.dtype) for A in whole}
+        plain = all(A.is_ready and not A.is_sparse for A in whole)
+        if len(whole) < len(grams) or len(kinds) > 1 or not plain:
             return None
         xp = _arrays.namespace(whole[0].reference)
         scale = xp.stack([A.scale for A in whole])
@@ -80,7 +81,7 @@ class SubspaceIteration(Solver):
         values, V = self._iterate(_arrays.detach(stack).__matmul__, whole[0], rank)
         if _arrays.tracks_gradient(stack):
             values = xp.sum(V * (stack @ V), axis=-2)
-        return Spectrum.stack(values, n, 1.0)
+        return Spectrum.stack(values, grams[0].n, grams[0].mass)
 
     def _iterate(
         self, product: Callable[[Array], Array], A: Gram, rank: int
