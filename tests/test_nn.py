@@ -130,6 +130,22 @@ def test_a_bandwidth_rule_is_held_fixed():
     assert z.grad.numpy() == pytest.approx(same.grad.numpy(), abs=1e-12)
 
 
+@pytest.mark.parametrize("scale", [1.0, 1e4])
+@pytest.mark.parametrize("n", [30, 600])
+def test_a_rule_that_has_seen_all_distances_changes_no_entry(n, scale):
+    """Exponents are reused up to some size, unless the points lie too far out for products."""
+    X = rows(n, 4) + scale
+    A = lr.gram(X, lr.Gaussian(lr.Nearest(3)))
+    sigma = A.factors[0].kernel.sigma
+    naive = torch.cdist(X, X).topk(4, largest=False).values[:, 1:].mean()
+    assert sigma == pytest.approx(naive.item(), rel=1e-6)
+    z, same = X.clone().requires_grad_(), X.clone().requires_grad_()
+    Entropy(lr.Renyi(1.01, rank=3), lr.Gaussian(lr.Nearest(3)))(z).backward()
+    Entropy(lr.Renyi(1.01, rank=3), lr.Gaussian(sigma))(same).backward()
+    assert torch.allclose(z.grad, same.grad, atol=1e-9 * scale)
+    assert torch.allclose(A.dense(), lr.gram(X, lr.Gaussian(sigma)).dense(), atol=1e-12 * scale)
+
+
 def test_the_low_rank_gradient_on_a_batch_points_where_the_exact_one_does():
     """The default is an approximation; as good as the paper's twenty steps of Lanczos."""
     x = rows(120, 20, dtype=torch.float32)

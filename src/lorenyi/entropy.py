@@ -116,7 +116,8 @@ def _entropy(spectrum: Spectrum, alpha: float) -> Array:
     if abs(alpha - 1) < _NEAR_ONE:
         # sum p^alpha = 1 + sum p (p^(alpha-1) - 1): nothing cancels as alpha goes to 1.
         excess = xp.sum(counts * p * xp.expm1((alpha - 1) * log), axis=-1)
-        return xp.log1p(excess) / ((1 - alpha) * math.log(2)) + shift
+        bits = xp.log1p(excess) / ((1 - alpha) * math.log(2))
+        return bits + shift if shift else bits
     top = xp.max(_unless(zero, _arrays.detach(log), -math.inf), axis=-1, keepdims=True)
     below = _unless(zero, log - top)  # at zeros log is 0, and exp(-alpha top) may overflow
     total = xp.sum(_unless(zero, counts * xp.exp(alpha * below)), axis=-1)

@@ -59,7 +59,7 @@ class Points:
         """Return the factor with its entries."""
         if self.entries is not None:
             return self
-        return Points(self.kernel, self.source, self.kernel.matrix(self.source.all()))
+        return Points(self.kernel, self.source, self.kernel.matrix(self.source))
 
     def _rows(self, index: Index) -> Array:
         return (

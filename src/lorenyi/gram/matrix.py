@@ -322,6 +322,9 @@ class Gram:
             )
         if _arrays.is_numpy(self.reference) and m > TILE:
             return self._mirrored()
+        factor = self.factors[0]
+        if len(self.factors) == 1 and isinstance(factor, Points) and not self.tracks_gradient:
+            return _arrays.like(factor.kernel.matrix(factor.source), self.reference)
         return self.kernel_block(slice(0, m), slice(0, m))
 
     def _tiles(self) -> list[tuple[slice, slice]]:
