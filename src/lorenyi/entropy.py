@@ -229,7 +229,7 @@ class Renyi:
         >>> import numpy as np, lorenyi as lr
         >>> A = lr.gram(np.linspace(0.0, 4.0, 50), lr.Gaussian(1.0))
         >>> lr.Renyi(alpha=2).each(A, A * A)
-        [1.41776 bits (Gaussian(sigma=1)), 1.85153 bits (Gaussian(sigma=1), Gaussian(sigma=1))]
+        [1.41776 bits (Gaussian(sigma=1)), 1.85144 bits (Gaussian(sigma=1), Gaussian(sigma=1))]
         """
         spectrum = None
         if self.rank is not None and 1 <= self.alpha < math.inf:
