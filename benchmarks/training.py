@@ -72,7 +72,7 @@ def term(runs: int) -> list[Result]:
             "ours": lambda: gradient(lambda: low_rank(x, z)),
             "rival": lambda: gradient(lambda: classical(x, z, sigma_x, sigma_z)),
         }
-        repeats = max(runs, 50 if n <= 256 else 3) if n < 4096 else 1
+        repeats = max(runs, 50 if n <= 256 else 3) if n < 4096 else 2
         times = best_times(both, repeats)
         accuracy = ""
         if n < 4096:

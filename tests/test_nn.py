@@ -5,6 +5,7 @@ import math
 
 import numpy as np
 import pytest
+import scipy.sparse
 
 torch = pytest.importorskip("torch")
 
@@ -129,6 +130,22 @@ def test_a_bandwidth_rule_is_held_fixed():
     assert z.grad.numpy() == pytest.approx(same.grad.numpy(), abs=1e-12)
 
 
+@pytest.mark.parametrize("scale", [1.0, 1e4])
+@pytest.mark.parametrize("n", [30, 600])
+def test_a_rule_that_has_seen_all_distances_changes_no_entry(n, scale):
+    """Exponents are reused up to some size, unless the points lie too far out for products."""
+    X = rows(n, 4) + scale
+    A = lr.gram(X, lr.Gaussian(lr.Nearest(3)))
+    sigma = A.factors[0].kernel.sigma
+    naive = torch.cdist(X, X).topk(4, largest=False).values[:, 1:].mean()
+    assert sigma == pytest.approx(naive.item(), rel=1e-6)
+    z, same = X.clone().requires_grad_(), X.clone().requires_grad_()
+    Entropy(lr.Renyi(1.01, rank=3), lr.Gaussian(lr.Nearest(3)))(z).backward()
+    Entropy(lr.Renyi(1.01, rank=3), lr.Gaussian(sigma))(same).backward()
+    assert torch.allclose(z.grad, same.grad, atol=1e-9 * scale)
+    assert torch.allclose(A.dense(), lr.gram(X, lr.Gaussian(sigma)).dense(), atol=1e-12 * scale)
+
+
 def test_the_low_rank_gradient_on_a_batch_points_where_the_exact_one_does():
     """The default is an approximation; as good as the paper's twenty steps of Lanczos."""
     x = rows(120, 20, dtype=torch.float32)
@@ -203,6 +220,59 @@ def test_auto_is_settled_by_the_size_of_the_batch():
     assert for_batch(lr.Renyi(1.01, 10, lr.Lanczos(20)), 4096).solver == lr.Lanczos(20)
 
 
+@pytest.mark.parametrize("n", [41, 600])
+def test_matrices_of_one_term_are_decomposed_together_or_alone_with_the_same_result(n):
+    """As a stack up to some size; then one by one, with points beside their entries."""
+    H = for_batch(lr.Renyi(1.01, rank=10), n)
+    x, kernel = rows(n, 4), lr.Gaussian(1.0)
+    gradients = []
+    for together in (True, False):
+        z = rows(n, 2, seed=1).requires_grad_()
+        A, B = lr.gram(x, kernel).held(), lr.gram(z, kernel).held()
+        values = H.each(A, B, A * B) if together else [H(A), H(B), H(A * B)]
+        (values[0] + values[1] - values[2]).backward()
+        gradients.append((torch.stack(values).detach(), z.grad))
+    assert torch.allclose(gradients[0][0], gradients[1][0], atol=1e-12)
+    assert torch.allclose(gradients[0][1], gradients[1][1], atol=1e-12)
+
+
+def test_several_entropies_of_weighted_or_mixed_grams_are_those_of_each():
+    H = lr.Renyi(1.01, rank=3, solver=lr.SubspaceIteration())
+    x, weights = rows(40).numpy(), np.arange(40) % 3 + 1
+    A, B = (lr.gram(v, GAUSSIAN, weights=weights) for v in (x, x[:, :1]))
+    sparse = lr.gram(scipy.sparse.eye_array(40).tocsr(), lr.Precomputed())
+    plain, single = lr.gram(rows(40), GAUSSIAN), lr.gram(rows(40).float(), GAUSSIAN)
+    labels = lr.gram(np.arange(40) % 4)
+    for grams in ((A, B, A * B), (sparse, sparse), (plain, single), (plain, labels)):
+        found = [float(value) for value in H.each(*grams)]
+        assert found == pytest.approx([float(H(G)) for G in grams], abs=1e-6)
+    with pytest.raises(ValueError, match="rank"):
+        H.each(lr.gram(rows(3), GAUSSIAN))
+
+
+@pytest.mark.parametrize("alpha", [1.0, 1.01, 2.0])
+def test_stored_entries_have_the_gradient_of_their_points(alpha):
+    """One side of the kernel is held and the other counted twice: the same, by symmetry."""
+    H, kernel = lr.Renyi(alpha, solver=lr.Exact()), lr.Laplacian(1.2)
+    gradients = []
+    for store in (lambda A: A.held(), lambda A: A):
+        x, z = rows(seed=1).requires_grad_(), rows(d=2).requires_grad_()
+        A, B = (store(lr.gram(v, kernel)) for v in (x, z))
+        lr.mutual_information(A, B, entropy=H).backward()
+        gradients.append((x.grad, z.grad))
+    for a, b in zip(*gradients, strict=True):
+        assert torch.allclose(a, b, atol=1e-12)
+
+
+def test_a_second_derivative_is_refused_rather_than_wrong():
+    """The vectors are held, so it would lack what they contribute; without any it is there."""
+    x = rows().requires_grad_()
+    (first,) = torch.autograd.grad(Entropy(lr.Renyi(1), GAUSSIAN)(x), x, create_graph=True)
+    with pytest.raises(RuntimeError, match="differentiate twice"):
+        first.sum().backward()
+    assert torch.autograd.gradgradcheck(lambda x: lr.Renyi(2)(lr.gram(x, GAUSSIAN)), x)
+
+
 def test_under_autocast_the_spectrum_is_at_least_float32():
     """Most digits of the products would be lost, and the matrix not positive any more."""
     x, z = rows(64, 20, dtype=torch.float32), rows(64, 6, seed=1).bfloat16().requires_grad_()
@@ -263,6 +333,7 @@ def test_modules_are_copied_saved_and_shown():
         (lambda: NonlinearBottleneck(sigma=0.0), r"sigma=0\.0"),
         (lambda: MutualInformation()(rows(4), rows(5)), "'x': 4, 'y': 5"),
         (lambda: Entropy()(rows(0)), "'x': 0"),
+        (lambda: TotalCorrelation()(rows(4)), "two or more, found 1"),
         (lambda: MutualInformation()(rows(4), rows(4) / 0), r"y has .*inf at row 0"),
     ],
 )

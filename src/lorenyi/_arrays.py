@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import sys
 import threading
+from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, TypeAlias, cast
 
 import array_api_compat
@@ -60,17 +61,39 @@ def tracks_gradient(x: Array) -> bool:
 
 
 def smallest(x: Array, count: int) -> Array:
-    """Return the smallest numbers of each row, ascending."""
-    if is_torch(x):
-        return x.topk(count, dim=1, largest=False).values
-    if is_numpy(x):
-        return np.sort(np.partition(x, count - 1, axis=1)[:, :count], axis=1)
+    """Return the smallest numbers of each row, in any order, without gradient."""
+    if is_torch(x) and x.device.type != "cpu":
+        return x.detach().topk(count, dim=1, largest=False, sorted=False).values
+    if is_torch(x) or is_numpy(x):  # five times as fast as PyTorch's
+        return np.partition(to_numpy(x), count - 1, axis=1)[:, :count]
     return namespace(x).sort(x, axis=1)[:, :count]
 
 
 def detach(x: Array) -> Array:
     """Return x with its gradient history cut off (the same memory)."""
     return x.detach() if is_torch(x) else x
+
+
+def doubled(x: Array) -> Array:
+    """Return x with twice its gradient, which itself has none: a second derivative is an error."""
+    return _doubled().apply(x) if tracks_gradient(x) else x
+
+
+@cache
+def _doubled() -> Any:
+    torch = sys.modules["torch"]
+
+    class Doubled(torch.autograd.Function):  # type: ignore[misc, name-defined]
+        @staticmethod
+        def forward(ctx: Any, x: Array) -> Array:
+            return x.view_as(x)
+
+        @staticmethod
+        @torch.autograd.function.once_differentiable  # type: ignore[untyped-decorator]
+        def backward(ctx: Any, gradient: Array) -> Array:
+            return 2 * gradient
+
+    return Doubled
 
 
 def to_numpy(x: Array) -> np.ndarray:
@@ -105,6 +128,26 @@ def like(x: Array, reference: Array) -> Array:
     return moved
 
 
+@lru_cache(maxsize=64)
+def _constant(make: Callable[..., np.ndarray], arguments: tuple[Any, ...], kind: Any) -> Array:
+    library, dtype, device = kind
+    made = make(*arguments)
+    if library is np_api:
+        constant = made.astype(dtype, copy=False)
+        constant.flags.writeable = False
+        return constant
+    return library.asarray(made, dtype=dtype, device=device)
+
+
+def constant(make: Callable[..., np.ndarray], *arguments: Any, reference: Array) -> Array:
+    """Return make(*arguments) in the library, device and precision of reference.
+
+    It is kept, because a training loop asks for the same at every step: do not write to it.
+    """
+    kind = (namespace(reference), reference.dtype, array_api_compat.device(reference))
+    return _constant(make, arguments, kind)
+
+
 def is_floating(x: Array) -> bool:
     """Tell whether x holds real floating point numbers."""
     return bool(namespace(x).isdtype(x.dtype, "real floating"))
@@ -125,7 +168,9 @@ def epsilon(x: Array) -> float:
 
 
 def exp(x: Array) -> Array:
-    """Return e^x, in place for NumPy: x is a temporary of the caller."""
+    """Return e^x, in place where the library can: x is a temporary of the caller."""
+    if is_torch(x):
+        return x.exp_()
     return np.exp(x, out=x) if is_numpy(x) else namespace(x).exp(x)
 
 
@@ -140,7 +185,13 @@ def scaled(x: Array, factor: float) -> Array:
 
 
 def at_most(x: Array, bound: float) -> Array:
-    """Return min(x, bound), in place for NumPy: x is a temporary of the caller."""
+    """Return min(x, bound) where x exceeds it by rounding, in place where the library can.
+
+    The derivative is that of x: what rounding adds has none.
+    """
+    if is_torch(x):
+        x.detach().clamp_(max=bound)
+        return x
     return np.minimum(x, bound, out=x) if is_numpy(x) else namespace(x).clip(x, max=bound)
 
 
@@ -178,10 +229,16 @@ def eigvalsh(matrix: Array) -> Array:
     return namespace(matrix).linalg.eigvalsh(matrix)
 
 
+def qr(matrix: Array) -> Array:
+    """Return an orthonormal basis of the columns of a matrix, or of each of a stack."""
+    library = sys.modules["torch"] if is_torch(matrix) else namespace(matrix)
+    return library.linalg.qr(matrix)[0]
+
+
 def eigh(matrix: Array) -> tuple[Array, Array]:
-    """Return the eigenvalues, ascending, and eigenvectors of a symmetric matrix."""
+    """Return the eigenvalues, ascending, and eigenvectors of a symmetric matrix, or of a stack."""
     if is_numpy(matrix):
-        with one_thread(len(matrix)):
+        with one_thread(matrix.shape[-1]):
             return cast(tuple[Array, Array], np.linalg.eigh(matrix))
     values, vectors = namespace(matrix).linalg.eigh(matrix)
     return values, vectors

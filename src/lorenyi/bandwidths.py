@@ -134,6 +134,10 @@ class Nearest(Bandwidth):
         np.fill_diagonal(distance, 0.0)  # a point comes first, before those equal to it
         return _weighted_nearest(distance, frequency, k)
 
+    def of_squares(self, squares: Array) -> float:
+        """Return the bandwidth from the squared distances of all points."""
+        return _mean_root(squares, min(self.k, int(squares.shape[0]) - 1))
+
 
 def _squared_distances(X: Array) -> Array:
     xp = _arrays.namespace(X)
@@ -147,10 +151,15 @@ def _mean_nearest(X: Array, k: int) -> float:
 
     A batch on another device stays there, and two libraries do not wait for each other's threads.
     """
-    xp = _arrays.namespace(X)
-    near = _arrays.smallest(_squared_distances(X), k + 1)  # each point is nearest to itself
-    total = float(xp.sum(xp.sqrt(near))) - float(xp.sum(xp.sqrt(near[:, :1])))
-    mean = total / (int(X.shape[0]) * k)
+    return _mean_root(_squared_distances(X), k)
+
+
+def _mean_root(squares: Array, k: int) -> float:
+    near = _arrays.smallest(squares, k + 1)  # each point is nearest to itself
+    xp = _arrays.namespace(near)
+    near = xp.sqrt(near)
+    total = float(xp.sum(near)) - float(xp.sum(xp.min(near, axis=1)))
+    mean = total / (int(squares.shape[0]) * k)
     return mean if mean > 0 else 1.0  # all neighbours are equal: any bandwidth will do
 
 

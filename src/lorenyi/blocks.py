@@ -103,9 +103,10 @@ def _moved(rows: Array, shift: Array, scale: Array | float) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class ArraySource(Source):
-    """Rows of an array in memory."""
+    """Rows of an array in memory; -|x - y|^2 / 2 of all of them, where a bandwidth asked for it."""
 
     array: Array
+    exponents: Array | None = None
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -116,6 +117,10 @@ class ArraySource(Source):
     def rows(self, block: slice) -> Array:
         """Return a block of consecutive rows."""
         return self.array[block, :]
+
+    def all(self) -> Array:
+        """Return the array itself."""
+        return self.array
 
     def take(self, index: np.ndarray) -> ArraySource:
         """Return the source of the rows at these positions, in this order."""

@@ -51,8 +51,7 @@ def information_potential(spectrum: Spectrum, alpha: float, rank: int | None = N
     if spectrum.kind != "complete":
         raise ValueError("the information potential of a truncated spectrum needs rank=k")
     values, counts, zero = _masked(spectrum, alpha)
-    xp = _arrays.namespace(values)
-    return xp.sum(xp.where(zero, 0.0, counts * values**alpha))
+    return _arrays.namespace(values).sum(_unless(zero, counts * values**alpha))
 
 
 def renyi_entropy(spectrum: Spectrum, alpha: float = 1.0, rank: int | None = None) -> Array:
@@ -98,11 +97,11 @@ def renyi_entropy(spectrum: Spectrum, alpha: float = 1.0, rank: int | None = Non
 
 
 def _entropy(spectrum: Spectrum, alpha: float) -> Array:
-    """Entropy of a complete spectrum, alpha > 0."""
+    """Entropy of a complete spectrum (or of each row of a stack), alpha > 0."""
     values, counts, zero = _masked(spectrum, alpha)
     xp = _arrays.namespace(values)
     if alpha == math.inf:
-        return -xp.log2(xp.max(spectrum.values))  # not of `values`, where zeros have become 1
+        return -xp.log2(xp.max(spectrum.values, axis=-1))  # `values` has 1 for 0
     p, shift = values, 0.0
     if spectrum.trace != 1.0:
         p = values / spectrum.trace
@@ -111,21 +110,27 @@ def _entropy(spectrum: Spectrum, alpha: float) -> Array:
                 f"alpha=1 with trace {spectrum.trace:g}: S(pA) diverges at 1; scale it to trace 1"
             )
         shift = alpha / (1 - alpha) * math.log2(spectrum.trace)
-    log = xp.where(zero, 0.0, xp.log(p))  # so zeros add nothing to either sum below
+    log = _unless(zero, xp.log(p))  # so zeros add nothing to either sum below
     if alpha == 1:
-        return -xp.sum(counts * p * log) / math.log(2)
+        return -xp.sum(counts * p * log, axis=-1) / math.log(2)
     if abs(alpha - 1) < _NEAR_ONE:
         # sum p^alpha = 1 + sum p (p^(alpha-1) - 1): nothing cancels as alpha goes to 1.
-        excess = xp.sum(counts * p * xp.expm1((alpha - 1) * log))
-        return xp.log1p(excess) / ((1 - alpha) * math.log(2)) + shift
-    top = xp.max(xp.where(zero, -math.inf, _arrays.detach(log)))
-    below = xp.where(zero, 0.0, log - top)  # at zeros log is 0, and exp(-alpha top) may overflow
-    total = xp.sum(xp.where(zero, 0.0, counts * xp.exp(alpha * below)))
-    return (alpha * top + xp.log(total)) / ((1 - alpha) * math.log(2)) + shift
+        excess = xp.sum(counts * p * xp.expm1((alpha - 1) * log), axis=-1)
+        bits = xp.log1p(excess) / ((1 - alpha) * math.log(2))
+        return bits + shift if shift else bits
+    top = xp.max(_unless(zero, _arrays.detach(log), -math.inf), axis=-1, keepdims=True)
+    below = _unless(zero, log - top)  # at zeros log is 0, and exp(-alpha top) may overflow
+    total = xp.sum(_unless(zero, counts * xp.exp(alpha * below)), axis=-1)
+    return (alpha * top[..., 0] + xp.log(total)) / ((1 - alpha) * math.log(2)) + shift
 
 
-def _masked(spectrum: Spectrum, alpha: float) -> tuple[Array, Array, Array]:
-    """Return values with zeros replaced by 1, counts, and where the zeros were.
+def _unless(zero: Array | None, values: Array, instead: float = 0.0) -> Array:
+    """Return values, and another number where the zeros were (None: nowhere)."""
+    return values if zero is None else _arrays.namespace(values).where(zero, instead, values)
+
+
+def _masked(spectrum: Spectrum, alpha: float) -> tuple[Array, Array, Array | None]:
+    """Return values with zeros replaced by 1, counts, and where the zeros were (None: nowhere).
 
     For alpha < 1 small values weigh most, and the derivative at 0 is infinite: what a
     decomposition cannot resolve is zero, and below the numerical rank values are constants.
@@ -138,8 +143,10 @@ def _masked(spectrum: Spectrum, alpha: float) -> tuple[Array, Array, Array]:
     unresolved = 0.0
     if alpha < 1 and spectrum.counts is None and len(spectrum):
         unresolved = 8 * _arrays.epsilon(values) * float(_arrays.detach(values[0]))
-    zero = values <= unresolved
     counts = 1.0 if spectrum.counts is None else spectrum.counts
+    if _arrays.to_numpy(values).min() > unresolved:
+        return values, counts, None
+    zero = values <= unresolved
     return xp.where(zero, 1.0, values), counts, zero
 
 
@@ -213,6 +220,29 @@ class Renyi:
         if _arrays.is_numpy(A.reference):
             return Bits(float(value) + 0.0, A.names)  # never -0.0
         return value
+
+    def each(self, *grams: Gram) -> list[Any]:
+        """Return the entropies of several Grams, small ones decomposed together where it pays.
+
+        Examples
+        --------
+        >>> import numpy as np, lorenyi as lr
+        >>> A = lr.gram(np.linspace(0.0, 4.0, 50), lr.Gaussian(1.0))
+        >>> lr.Renyi(alpha=2).each(A, A * A)
+        [1.41776 bits (Gaussian(sigma=1)), 1.85144 bits (Gaussian(sigma=1), Gaussian(sigma=1))]
+        """
+        spectrum = None
+        if self.rank is not None and 1 <= self.alpha < math.inf:
+            for A in grams:
+                require_rank(self.rank, A.n)
+            spectrum = self.solver.together(grams, self.rank)
+        if spectrum is None:
+            return [self(A) for A in grams]
+        values = renyi_entropy(spectrum, self.alpha, self.rank)
+        values = list(_arrays.namespace(values).unstack(values))
+        if _arrays.is_numpy(grams[0].reference):
+            return [Bits(float(v) + 0.0, A.names) for v, A in zip(values, grams, strict=True)]
+        return values
 
     def certified(self, A: Gram) -> Estimate:
         """Return the entropy of A with an interval that contains the exact value.

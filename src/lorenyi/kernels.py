@@ -16,8 +16,10 @@ import numpy as np
 
 from lorenyi import _arrays
 from lorenyi._arrays import Array
-from lorenyi.bandwidths import Bandwidth, Sigma, checked_sigma
+from lorenyi.bandwidths import Bandwidth, Nearest, Sigma, checked_sigma
 from lorenyi.blocks import ArraySource, Source, slices
+
+BATCH = 512  # points up to which all exponents are kept besides
 
 
 class Kernel(ABC):
@@ -56,6 +58,10 @@ class Kernel(ABC):
     @abstractmethod
     def block(self, X: Array, Y: Array) -> Array:
         """Return the kernel's values between prepared points."""
+
+    def matrix(self, points: Source) -> Array:
+        """Return the kernel of prepared points with themselves, with the gradient of `_sides`."""
+        return self.block(*_sides(points.all()))
 
     def diagonal(self, X: Array) -> Array | None:
         """Return k(x, x) of prepared points; None stands for all ones."""
@@ -130,9 +136,27 @@ class Gaussian(_Scaled):
     array([[1.    , 0.1353]])
     """
 
+    def prepare(self, points: Source, weights: Source | None) -> tuple[Kernel, Source]:
+        """Settle the bandwidth; a rule that reads all distances of a batch leaves them behind."""
+        rule = self.sigma
+        if not isinstance(rule, Nearest) or weights is not None or len(points) > BATCH:
+            return super().prepare(points, weights)
+        X = points.all()
+        X = X - _arrays.namespace(X).mean(_arrays.detach(X), axis=0)
+        exponents, largest = _products(*_sides(X))
+        sigma = rule.of_squares(-2 * _arrays.detach(exponents))
+        if largest > _limit(X) * sigma**2:
+            return super().prepare(points, weights)
+        return replace(self, sigma=sigma), ArraySource(X / sigma, exponents / sigma**2)
+
     def block(self, X: Array, Y: Array) -> Array:
         """Return exp(-|x - y|^2 / 2) of scaled points."""
         return _arrays.exp(_minus_half_squares(X, Y))
+
+    def matrix(self, points: Source) -> Array:
+        """Return exp(-|x - y|^2 / 2), from the exponents where they are known."""
+        known = points.exponents if isinstance(points, ArraySource) else None
+        return super().matrix(points) if known is None else _arrays.namespace(known).exp(known)
 
     def pairs(self, X: Array, Y: Array) -> Array:
         """Return exp(-|x_i - y_i|^2 / 2)."""
@@ -142,21 +166,41 @@ class Gaussian(_Scaled):
 
 def _minus_half_squares(X: Array, Y: Array) -> Array:
     """Return -|x - y|^2 / 2 by one matrix product, or by differences where that loses digits."""
-    xp = _arrays.namespace(X, Y)
     if X.shape[1] == 1:
         return _arrays.scaled(_arrays.squared(X - Y.T), -0.5)
+    product, largest = _products(X, Y)
+    if largest <= _limit(X):
+        return product
+    total = -0.5 * (X[:, :1] - Y[:, :1].T) ** 2
+    for j in range(1, X.shape[1]):
+        total = total - 0.5 * (X[:, j : j + 1] - Y[:, j : j + 1].T) ** 2
+    return total
+
+
+def _products(X: Array, Y: Array) -> tuple[Array, float]:
+    """Return -|x - y|^2 / 2 by one matrix product, and the largest number in it that cancels."""
+    xp = _arrays.namespace(X, Y)
     x2 = -0.5 * xp.sum(X * X, axis=1)[:, None]
     y2 = x2 if Y is X else -0.5 * xp.sum(Y * Y, axis=1)[:, None]
     largest = -float(xp.min(_arrays.detach(x2))) - float(xp.min(_arrays.detach(y2)))
-    if largest > (1e4 if xp.finfo(X.dtype).bits == 64 else 1e3):
-        total = -0.5 * (X[:, :1] - Y[:, :1].T) ** 2
-        for j in range(1, X.shape[1]):
-            total = total - 0.5 * (X[:, j : j + 1] - Y[:, j : j + 1].T) ** 2
-        return total
     # (x, -|x|^2/2, 1) . (y, 1, -|y|^2/2): the norms ride along in the product.
     left = xp.concat([X, x2, xp.ones_like(x2)], axis=1)
     right = xp.concat([Y, xp.ones_like(y2), y2], axis=1)
-    return _arrays.at_most(left @ right.T, 0.0)
+    return _arrays.at_most(left @ right.T, 0.0), largest
+
+
+def _limit(X: Array) -> float:
+    """Return what may cancel in products of scaled points."""
+    return 1e4 if _arrays.namespace(X).finfo(X.dtype).bits == 64 else 1e3
+
+
+def _sides(X: Array) -> tuple[Array, Array]:
+    """Return the two arguments of a symmetric kernel of X with itself.
+
+    The gradient is taken with respect to one and counted twice, so it is right for functions of
+    the matrix that treat rows and columns alike.
+    """
+    return (_arrays.doubled(X), _arrays.detach(X)) if _arrays.tracks_gradient(X) else (X, X)
 
 
 @dataclass(frozen=True, repr=False)

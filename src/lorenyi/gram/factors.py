@@ -18,10 +18,15 @@ TILE = 512
 
 @dataclass(frozen=True, eq=False)
 class Points:
-    """A factor of a Gram: prepared points with their kernel."""
+    """A factor of a Gram: prepared points with their kernel, and maybe all its entries.
+
+    The entries are there for what reads them many times while a gradient is asked for. Theirs is
+    taken on one side and counted twice, so it is right where rows and columns are treated alike.
+    """
 
     kernel: Kernel
     source: Source
+    entries: Array | None = None
 
     def __len__(self) -> int:
         return len(self.source)
@@ -29,7 +34,8 @@ class Points:
     @property
     def array(self) -> Array:
         """An array that tells library, precision and whether a gradient is asked for."""
-        return self.source.rows(slice(0, 1))
+        source = self.source
+        return source.array if isinstance(source, ArraySource) else source.rows(slice(0, 1))
 
     def block(self, rows: Index, columns: Index) -> Array:
         """Return the kernel's values between two sets of rows."""
@@ -48,6 +54,12 @@ class Points:
     def map(self, change: Any) -> Points:
         """Return the factor with its array changed."""
         return Points(self.kernel, self.source.each(change))
+
+    def stored(self) -> Points:
+        """Return the factor with its entries."""
+        if self.entries is not None:
+            return self
+        return Points(self.kernel, self.source, self.kernel.matrix(self.source))
 
     def _rows(self, index: Index) -> Array:
         return (
@@ -118,9 +130,14 @@ def merged(factors: list[Factor], reference: Array) -> list[Factor]:
         if twin is None:
             merged.append(factor)
         else:
-            pair = [merged[twin].source, factor.source]  # type: ignore[union-attr]
-            merged[twin] = Points(factor.kernel, hstack(pair))
+            merged[twin] = _side_by_side(merged[twin], factor)  # type: ignore[arg-type]
     return merged
+
+
+def _side_by_side(first: Points, second: Points) -> Points:
+    a, b = first.entries, second.entries
+    entries = None if a is None or b is None else a * b
+    return Points(second.kernel, hstack([first.source, second.source]), entries)
 
 
 def _joins(first: Factor, second: Factor) -> bool:

@@ -148,11 +148,19 @@ def _from_points(
         reference = points[:0, :]
     column = None if frequency is None else ArraySource(frequency[:, None])
     kernel, source = kernel.prepare(ArraySource(points), column)
-    n = len(source) if frequency is None else float(frequency.sum())
-    relative = np.full(len(source), 1.0 / n) if frequency is None else frequency / n
-    weights = _arrays.like(relative, reference)
-    scale = _arrays.namespace(weights).sqrt(weights)
+    if frequency is None:
+        n: float = len(source)
+        weights = _arrays.constant(_equal, len(source), 1.0, reference=reference)
+        scale = _arrays.constant(_equal, len(source), 0.5, reference=reference)
+    else:
+        n = float(frequency.sum())
+        weights = _arrays.like(frequency / n, reference)
+        scale = _arrays.namespace(weights).sqrt(weights)
     diagonal = None if isinstance(kernel, Delta) else kernel.diagonal(source.all())
     if diagonal is not None:
         scale = scale / positive_root(diagonal, f"{kernel!r} of {name}")
     return Gram([Points(kernel, source)], scale, weights, n)
+
+
+def _equal(n: int, power: float) -> np.ndarray:
+    return np.full(n, (1.0 / n) ** power)

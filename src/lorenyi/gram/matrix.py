@@ -126,8 +126,8 @@ class Gram:
     @property
     def tracks_gradient(self) -> bool:
         """Whether a gradient is asked for with respect to anything in it."""
-        arrays = [self.scale, *(factor.array for factor in self.factors)]
-        return any(_arrays.tracks_gradient(a) for a in arrays)
+        tracks = _arrays.tracks_gradient
+        return tracks(self.scale) or any(tracks(factor.array) for factor in self.factors)
 
     @cached_property
     def roundoff(self) -> float:
@@ -276,15 +276,22 @@ class Gram:
     def __matmul__(self, V: Array) -> Array:
         """Return A @ V, a block of rows at a time."""
         vector = V.ndim == 1
-        scaled = self.scale[:, None] * (V[:, None] if vector else V)
-        if self.is_ready:
-            product = self.factors[0].array @ scaled
-        elif self.is_sparse or self.tracks_gradient or not _arrays.is_numpy(scaled):
-            product = _arrays.concat(self._over_rows(lambda rows: self._rows_times(rows, scaled)))
-        else:
-            product = self._tiles_times(scaled)
-        product = self.scale[:, None] * product
+        scale = self.scale[:, None]
+        product = scale * self._times(scale * (V[:, None] if vector else V))
         return product[:, 0] if vector else product
+
+    def forms(self, V: Array) -> Array:
+        """Return v'Av for each column of V."""
+        scaled = self.scale[:, None] * V
+        return _arrays.namespace(V).sum(scaled * self._times(scaled), axis=0)
+
+    def _times(self, V: Array) -> Array:
+        """Return the kernel matrix times V, a block of rows at a time."""
+        if self.is_ready:
+            return self.factors[0].array @ V
+        if self.is_sparse or self.tracks_gradient or not _arrays.is_numpy(V):
+            return _arrays.concat(self._over_rows(lambda rows: self._rows_times(rows, V)))
+        return self._tiles_times(V)
 
     def _rows_times(self, rows: slice, V: Array) -> Array:
         """Return rows of the kernel matrix times V."""
@@ -341,6 +348,9 @@ class Gram:
             )
         if _arrays.is_numpy(self.reference) and m > TILE:
             return self._mirrored()
+        factor = self.factors[0]
+        if len(self.factors) == 1 and isinstance(factor, Points) and not self.tracks_gradient:
+            return _arrays.like(factor.kernel.matrix(factor.source), self.reference)
         return self.kernel_block(slice(0, m), slice(0, m))
 
     def _tiles(self) -> list[tuple[slice, slice]]:
@@ -366,10 +376,16 @@ class Gram:
         """Return the same Gram with its entries stored, for solvers that read them many times.
 
         Where they do not fit in memory it is left as it is: products make them anew, a block of
-        rows at a time.
+        rows at a time. Where a gradient is asked for, the points stay beside their entries.
         """
         if self.is_ready:
             return self
+        if self.tracks_gradient:
+            if not fits(len(self.factors) * self._bytes()):
+                return self
+            return self.with_factors(
+                [f.stored() if isinstance(f, Points) else f for f in self.factors]
+            )
         if self.is_sparse:
             everything = slice(0, len(self))
             rows = [self.kernel_block(block, everything) for block in self.row_blocks()]
@@ -385,6 +401,20 @@ class Gram:
         self._stored_from = other
         return self
 
+    def symmetric(self) -> Gram:
+        """Return the same Gram as one stored matrix, where it fits in memory.
+
+        Its gradient, taken on one side and counted twice, is right for functions that treat rows
+        and columns alike (v'Av, eigenvalues, norms), at half the work and memory.
+        """
+        held = self.held()
+        if held.is_ready or not held.tracks_gradient:
+            return held
+        arrays = [f.entries if isinstance(f, Points) else f.array for f in held.factors]
+        if any(array is None for array in arrays):
+            return self
+        return self.with_factors([Matrix(self._product(arrays))]).stored_from(self)
+
     def squared_norm(self) -> Array:
         """Return |A|_F^2, the sum of the squared entries."""
         singles, blocks = self.reduced
@@ -395,7 +425,9 @@ class Gram:
 
     def _squared_norm(self) -> Array:
         if not _arrays.is_numpy(self.reference):
-            dense = self.block(slice(0, len(self)), slice(0, len(self)))
+            stored = any(isinstance(f, Points) and f.entries is not None for f in self.factors)
+            A = self.symmetric() if stored else self
+            dense = A.block(slice(0, len(self)), slice(0, len(self)))
             return _arrays.namespace(dense).sum(dense * dense)
 
         def part(tile: tuple[slice, slice]) -> float:
@@ -460,8 +492,7 @@ class Gram:
             reference = xp.astype(reference, xp.float32)
         s, t = (_arrays.like(a, reference) for a in arrays)
         weights = _arrays.like(self.weights, reference)
-        positive = weights > 0
-        scale = xp.where(positive, s * t / xp.sqrt(xp.where(positive, weights, 1.0)), 0.0)
+        scale = s * t / xp.sqrt(xp.where(weights > 0, weights, 1.0))  # s and t are 0 at weight 0
         factors = merged([*self.factors, *other.factors], reference)
         return Gram(factors, scale, weights, self.n, self.names + other.names)
 
@@ -479,6 +510,8 @@ class Gram:
         )
 
     def _same_weights(self, other: Gram) -> bool:
+        if self.weights is other.weights:
+            return self.n == other.n
         a, b = _arrays.to_numpy(self.weights), _arrays.to_numpy(other.weights)
         close = bool(np.all(np.abs(a - b) <= 1e-6 * np.abs(a)))
         return self.n == other.n and close
@@ -495,9 +528,10 @@ class Gram:
         of A are those returned and those of the smaller Grams together.
         """
         # Kept apart: what was made while no gradient was asked for has none to give later.
-        if self.tracks_gradient not in self._reduced:
-            self._reduced[self.tracks_gradient] = reduced(self)
-        return self._reduced[self.tracks_gradient]
+        tracks = self.tracks_gradient
+        if tracks not in self._reduced:
+            self._reduced[tracks] = reduced(self)
+        return self._reduced[tracks]
 
     def reducing_to(self, singles: Array, blocks: list[Gram]) -> Gram:
         """Return the same Gram, with its `reduced` given by one who knows it."""

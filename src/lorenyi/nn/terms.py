@@ -6,15 +6,14 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
-from typing import Any, TypeAlias, cast
+from typing import TypeAlias, cast
 
 import torch
 from torch import Tensor, nn
 
-from lorenyi import measures
 from lorenyi.bandwidths import Nearest
 from lorenyi.entropy import Renyi
-from lorenyi.gram import Gram, gram
+from lorenyi.gram import Gram, gram, joint
 from lorenyi.kernels import Gaussian, Kernel
 from lorenyi.spectra import Auto, Exact, SubspaceIteration
 
@@ -83,17 +82,19 @@ class Term(nn.Module):
 
     # Solvers choose by values, on NumPy arrays where that is faster: nothing for a tracer.
     @torch.compiler.disable  # type: ignore[untyped-decorator]
-    def measure(self, measure: Any, **variables: tuple[Tensor, AnyKernel]) -> Tensor:
-        """Return a measure of the named variables; in bits, and at least float32."""
+    def entropies(self, **variables: tuple[Tensor, AnyKernel]) -> list[Tensor]:
+        """Return the entropy of each variable, then of all jointly; in bits, at least float32."""
         tensors = [tensor for tensor, _ in variables.values()]
         rows = {name: len(tensor) for name, (tensor, _) in variables.items()}
         if len(set(rows.values())) > 1 or 0 in rows.values():
             raise ValueError(f"a batch has the same rows in all its variables, found {rows}")
         if len(tensors[0]) == 1:  # one point has no entropy, wherever it is
-            return cast(Tensor, sum(t[:0].to(precision(t)).sum() for t in tensors))
+            zeros = [t[:0].to(precision(t)).sum() for t in tensors]
+            return [*zeros, cast(Tensor, sum(zeros))]
         with torch.autocast(tensors[0].device.type, enabled=False):
             grams = [batch_gram(t, kernel, name) for name, (t, kernel) in variables.items()]
-            return cast(Tensor, measure(*grams, entropy=for_batch(self.entropy, len(tensors[0]))))
+            whole = [joint(*grams)] if len(grams) > 1 else []
+            return for_batch(self.entropy, len(tensors[0])).each(*grams, *whole)
 
 
 def precision(x: Tensor) -> torch.dtype:
@@ -153,7 +154,7 @@ class Entropy(Term):
 
     def forward(self, x: Tensor) -> Tensor:
         """Return S(X)."""
-        value: Tensor = self.measure(measures.entropy, x=(x, self.kernel))
+        value: Tensor = self.entropies(x=(x, self.kernel))[0]
         return value
 
 
@@ -189,8 +190,8 @@ class MutualInformation(Term):
 
     def forward(self, x: Tensor, y: Tensor) -> Tensor:
         """Return I(X; Y)."""
-        pair = {"x": (x, self.kernel_x), "y": (y, self.kernel_y)}
-        value: Tensor = self.measure(measures.mutual_information, **pair)
+        a, b, together = self.entropies(x=(x, self.kernel_x), y=(y, self.kernel_y))
+        value: Tensor = a + b - together
         return value
 
 
@@ -219,8 +220,11 @@ class TotalCorrelation(Term):
 
     def forward(self, *variables: Tensor) -> Tensor:
         """Return the total correlation of two or more variables."""
+        if len(variables) < 2:
+            raise ValueError(f"a total correlation is of two or more, found {len(variables)}")
         named = {f"variable {i}": (x, self.kernel) for i, x in enumerate(variables)}
-        value: Tensor = self.measure(measures.total_correlation, **named)
+        *alone, together = self.entropies(**named)
+        value: Tensor = torch.stack(alone).sum() - together
         return value
 
 

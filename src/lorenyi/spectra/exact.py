@@ -23,7 +23,7 @@ class Exact(Solver):
 
     def solve(self, A: Gram, rank: int | None) -> Spectrum:
         """Decompose one block."""
-        dense = A.dense()
+        dense = (A.symmetric() if A.tracks_gradient else A).dense()
         if _arrays.tracks_gradient(dense):
             _, V = _arrays.eigh(_arrays.detach(dense))
             values = rayleigh(dense, V)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 import numpy as np
@@ -38,6 +38,10 @@ class Solver(ABC):
             parts.append(self.solve(block, None if rank is None else min(rank, len(block))))
         return union(parts, A.n, A.mass)
 
+    def together(self, grams: Sequence[Gram], rank: int) -> Spectrum | None:
+        """Return `Spectrum.stack` of several Grams, where that is faster than one by one."""
+        return None
+
     @abstractmethod
     def solve(self, A: Gram, rank: int | None) -> Spectrum:
         """Return the leading eigenvalues of one block (n and trace: the block's own)."""
@@ -62,6 +66,8 @@ def rayleigh(A: Gram | Array, V: Array) -> Array:
     For converged vectors the derivative of this line is the exact one of the eigenvalues; for
     vectors after few steps it is the paper's approximation.
     """
+    if isinstance(A, Gram):
+        return A.symmetric().forms(V)
     return _arrays.namespace(V).sum(V * (A @ V), axis=0)
 
 

@@ -6,7 +6,7 @@ import math
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
@@ -69,22 +69,22 @@ class Spectrum:
             size = self.values.shape[0] if self.counts is None else float(self.counts.sum())
             object.__setattr__(self, "n", size)
         values, xp = _arrays.to_numpy(self.values), _arrays.namespace(self.values)
-        self._check(values)
-        if self.counts is None and np.any(values[1:] > values[:-1]):
+        least = self._check(values)
+        if self.counts is None and (values[1:] > values[:-1]).any():
             object.__setattr__(self, "values", xp.sort(self.values, descending=True))
-        if values.min() < 0:  # rounding around zero
+        if least < 0:  # rounding around zero
             object.__setattr__(self, "values", xp.where(self.values > 0, self.values, 0.0))
 
-    def _check(self, values: np.ndarray) -> None:
-        """Refuse eigenvalues that no kernel matrix of this trace has."""
-        counts = 1.0 if self.counts is None else _arrays.to_numpy(self.counts)
-        total = float(np.sum(values * counts))
-        tolerance = max(len(values), 10) * 4 * float(np.finfo(values.dtype).eps)
+    def _check(self, values: np.ndarray) -> float:
+        """Refuse eigenvalues that no kernel matrix of this trace has; return the least."""
+        counted = values if self.counts is None else values * _arrays.to_numpy(self.counts)
+        total, least = float(counted.sum(axis=-1).max()), float(values.min())
+        tolerance = max(values.shape[-1], 10) * 4 * float(np.finfo(values.dtype).eps)
         if not math.isfinite(total):
             raise ValueError("an eigenvalue is not finite: check the matrix or kernel for overflow")
-        if values.min() < -tolerance * max(float(values.max()), self.trace / self.n):
+        if least < 0 and least < -tolerance * max(float(values.max()), self.trace / self.n):
             raise ValueError(
-                f"an eigenvalue is {values.min():.3g}: the matrix is not positive semi-definite, "
+                f"an eigenvalue is {least:.3g}: the matrix is not positive semi-definite, "
                 "so it is not a kernel matrix; check the kernel, or add its size to the diagonal"
             )
         if self.kind == "ritz" and total > self.trace * (1 + tolerance):
@@ -97,6 +97,26 @@ class Spectrum:
                 f"the eigenvalues sum to {total:.6g} and trace={self.trace:.6g}: divide them by "
                 "their sum, or give trace=, or kind='ritz' and n= if these are the leading ones"
             )
+        return least
+
+    @classmethod
+    def stack(cls, values: Array, n: float, trace: float) -> Spectrum:
+        """Return Ritz values of several matrices of order n as one spectrum, a row for each.
+
+        It is for formulas on the last axis: `low_rank` of all the values, and its entropies.
+        """
+        made = object.__new__(cls)
+        vars(made).update(values=values, n=n, trace=trace, kind="ritz")
+        vars(made).update(counts=None, proof=None, failure=0.0)
+        if made._check(_arrays.to_numpy(values)) < 0:
+            vars(made).update(values=_arrays.namespace(values).clip(values, min=0.0))
+        return made
+
+    def _with(self, values: Array, **fields: Any) -> Spectrum:
+        """Return a spectrum made of this one: there is nothing to check again."""
+        made = object.__new__(Spectrum)
+        vars(made).update(vars(self), values=values, proof=None, failure=0.0, **fields)
+        return made
 
     def __len__(self) -> int:
         """Number of values held."""
@@ -140,15 +160,15 @@ class Spectrum:
         require_rank(rank, self.n)
         flat = self._repeated(rank)
         xp = _arrays.namespace(flat)
-        known = min(rank, int(flat.shape[0]))
-        kept = flat[:known]
+        known = min(rank, int(flat.shape[-1]))
+        kept = flat if known == flat.shape[-1] else flat[..., :known]
         if self.kind == "ritz" and known < rank and self.proof is None:
             raise ValueError(f"rank={rank} needs as many values, this spectrum has {known}")
         if self.kind == "complete":
             # The tail's own sum; 1 - sum(kept) would lose its digits.
             rest = xp.sum(flat[known:]) if self.counts is None else self.trace - xp.sum(kept)
         else:
-            rest = self.trace - xp.sum(kept)
+            rest = self.trace - xp.sum(kept, axis=-1)
             if self.kind == "sketch" and (excess := float(_arrays.detach(rest))) < 0:
                 if -excess > 4 * max(known, 10) * _arrays.epsilon(flat) * self.trace:
                     warnings.warn(
@@ -158,13 +178,11 @@ class Spectrum:
                         stacklevel=3,
                     )
                 kept = kept * (self.trace / xp.sum(kept))
-            rest = xp.clip(rest, min=0.0)
-        tail = xp.reshape(rest / (self.n - rank), (1,))
-        counts = _arrays.like(
-            np.concatenate([np.ones(known), [float(self.n - rank)]]),
-            _arrays.detach(tail),
-        )
-        return Spectrum(xp.concat([kept, tail]), self.n, self.trace, "complete", counts)
+            if _arrays.to_numpy(rest).min() < 0:
+                rest = xp.clip(rest, min=0.0)
+        tail = (rest / (self.n - rank))[..., None]
+        counts = _arrays.constant(_ones_and, known, float(self.n - rank), reference=tail)
+        return self._with(xp.concat([kept, tail], axis=-1), counts=counts, kind="complete")
 
     def _repeated(self, most: int) -> Array:
         """Return the values one by one, as many of each as its count (at most `most`)."""
@@ -215,6 +233,10 @@ class Spectrum:
             "complete",
             _arrays.like(counts, _arrays.detach(remainder)),
         )
+
+
+def _ones_and(ones: int, last: float) -> np.ndarray:
+    return np.concatenate([np.ones(ones), [last]])
 
 
 def require_rank(rank: int, n: float) -> None:

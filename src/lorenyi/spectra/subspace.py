@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-
-import numpy as np
 
 from lorenyi import _arrays
+from lorenyi._arrays import Array
 from lorenyi.gram import Gram
 from lorenyi.spectra.exact import Exact
 from lorenyi.spectra.solver import Solver, rayleigh, require_seed, require_size
 from lorenyi.spectra.spectrum import Spectrum
+
+STACKED = 512  # rows up to which several matrices are copied into one stack
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,7 @@ class SubspaceIteration(Solver):
     1.42451 bits (Gaussian(sigma=1))
     """
 
-    steps: int = 3
+    steps: int = 2
     extra: int = 10
     seed: int = 0
 
@@ -55,22 +56,40 @@ class SubspaceIteration(Solver):
                 f"{self!r} finds leading eigenvalues, rank=None asks for all: give rank=k, or use "
                 "Exact or Lanczos"
             )
-        size = rank + self.extra
-        if size >= len(A):  # the block would be all of the space
+        if rank + self.extra >= len(A):  # the block would be all of the space
             return Exact().solve(A, rank)
-        A = A.held()
-        fixed = A.detached()
-        xp = _arrays.namespace(A.reference)
-        Q = _arrays.like(_start(self.seed, len(A), size), fixed.reference)
+        A = A.symmetric()
+        values, V = self._iterate(A.detached().__matmul__, A, rank)
+        values = rayleigh(A, V) if A.tracks_gradient else values
+        return Spectrum(values, len(A), A.mass, "ritz")
+
+    def together(self, grams: Sequence[Gram], rank: int) -> Spectrum | None:
+        """Iterate on small matrices of one size as a stack: a call costs more than its work."""
+        n = len(grams[0])
+        if not rank + self.extra < n <= STACKED:
+            return None
+        blocks = [block for A in grams for block in A.reduced[1] if len(block) == n]
+        whole = [A.symmetric() for A in blocks]
+        kinds = {(A.n, type(A.reference), A.reference.dtype) for A in whole}
+        plain = all(A.is_ready and not A.is_sparse for A in whole)
+        if len(whole) < len(grams) or len(kinds) > 1 or not plain:
+            return None
+        xp = _arrays.namespace(whole[0].reference)
+        scale = xp.stack([A.scale for A in whole])
+        stack = xp.stack([A.factors[0].array for A in whole])
+        stack = scale[:, :, None] * stack * scale[:, None, :]
+        values, V = self._iterate(_arrays.detach(stack).__matmul__, whole[0], rank)
+        if _arrays.tracks_gradient(stack):
+            values = xp.sum(V * (stack @ V), axis=-2)
+        return Spectrum.stack(values, grams[0].n, grams[0].mass)
+
+    def _iterate(
+        self, product: Callable[[Array], Array], A: Gram, rank: int
+    ) -> tuple[Array, Array]:
+        """Return Ritz values, descending, and their vectors, from products with A or a stack."""
+        start = (self.seed, 1, len(A), rank + self.extra)
+        Q = _arrays.constant(_arrays.normal, *start, reference=_arrays.detach(A.reference))
         for _ in range(self.steps):
-            Q = xp.linalg.qr(fixed @ Q)[0]
-        values, S = _arrays.eigh(Q.T @ (fixed @ Q))
-        if A.tracks_gradient:
-            values = rayleigh(A, Q @ S[:, -rank:])
-        return Spectrum(xp.flip(values)[:rank], len(A), A.mass, "ritz")
-
-
-@lru_cache(maxsize=16)
-def _start(seed: int, n: int, columns: int) -> np.ndarray:
-    """Draw the first block; kept, because a training loop asks for the same one every time."""
-    return _arrays.normal(seed, 1, n, columns)
+            Q = _arrays.qr(product(Q))
+        values, S = _arrays.eigh(-(Q.mT @ product(Q)))
+        return -values[..., :rank], Q @ S[..., :rank]
