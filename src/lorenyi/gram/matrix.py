@@ -79,6 +79,9 @@ class Gram:
            [0.   , 0.   , 0.333]])
     """
 
+    near: Array | None = None
+    quick: Gram | None = None
+
     def __init__(
         self,
         factors: Sequence[Factor],
@@ -94,8 +97,6 @@ class Gram:
         self.n = int(n) if n == int(n) else n
         self.names = tuple(names if names is not None else (repr(f.kernel) for f in factors))
         self.mass = mass
-        self.near: Array | None = None
-        self.quick: Gram | None = None
         self._stored_from: Gram | None = None
         self._reduced: dict[bool, tuple[Array, list[Gram]]] = {}
 

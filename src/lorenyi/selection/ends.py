@@ -285,7 +285,7 @@ def look(
         return None
     if side != "high" and any(block.near is not None for block in blocks):
         return None  # with a good start a proof costs no more
-    most = 6 * rank if side == "low" else max(2 * rank + 64, 256)
+    most = 6 * rank if side == "low" else max(4 * rank, 256)
     most = min(most, total // (4 if side == "both" else 2))
     # A block must be multiplied once at least; a lower end needs values beyond the rank.
     least = 2 * rank if side == "low" else max(rank // 2, 2 * BLOCK)
@@ -299,11 +299,11 @@ def look(
             break
         end = -low if side == "low" else high
         if side != "both" and size >= least:
-            after = 2 * end - before
-            if seen.warm:
+            move = before - end
+            if seen.warm:  # what residuals show is about a third of what is to come
                 ahead = seen.ends(foreseen=True)
-                after = -ahead[0] if side == "low" else ahead[1]
-            if end - after <= 0.5 * tol:
+                move = 3 * (end + ahead[0] if side == "low" else end - ahead[1])
+            if move <= 0.5 * tol:
                 break
         size, before = size + BLOCK if size else first, end
         if size > most:

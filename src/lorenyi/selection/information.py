@@ -231,13 +231,16 @@ class Kernels(Information):
             self._column(i)
 
         def measure(i: int) -> Estimate:
-            found = None if levels is None else self._few(levels, i, target, wanted[i])
+            features, asked = (*given, i), wanted[i]
+            found = None if chosen is None else self._glance(chosen, features, target, asked)
+            if found is None and levels is not None:
+                found = self._few(levels, i, target, asked)
             if found is not None:
                 return found
-            if chosen is not None:
-                return self._join(chosen, i, (*given, i), target, wanted[i])
+            if chosen is not None and len(given) >= FEW:
+                return self._settle(chosen.joint(self._columns[i]), asked, chosen.solver)
             last = self.table.features[i].values
-            return self._measure((*given, i), target, wanted[i], base, last)
+            return self._measure(features, target, asked, base, last)
 
         # One candidate alone has all threads.
         with _arrays.one_thread() if len(missing) > 1 or self.workers == 1 else nullcontext():
@@ -356,17 +359,15 @@ class Kernels(Information):
             return found
         return replace(self.entropy, solver=replace(solver, tol=wanted.tol)).certified(A)
 
-    def _join(
-        self, chosen: Chosen, i: int, features: Features, target: bool, wanted: Wanted
-    ) -> Estimate:
-        """Measure the joint of chosen features with a candidate: at a glance, or as needed."""
-        glanced = (frozenset(features), target) in self._known
+    def _glance(
+        self, chosen: Chosen, features: Features, target: bool, wanted: Wanted
+    ) -> Estimate | None:
+        """Return what is seen of a joint at first sight, if that is enough."""
         useful = wanted.side == "high" or (wanted.side == "low" and self.entropy.alpha == 2)
-        if useful and not glanced:
-            found = chosen.glance(self._columns[i], wanted.side)
-            if wanted.met(found):
-                return found
-        return self._settle(chosen.joint(self._columns[i]), wanted, chosen.solver)
+        if not useful or (frozenset(features), target) in self._known:
+            return None
+        found = chosen.glance(self._columns[features[-1]], wanted.side)
+        return found if wanted.met(found) else None
 
     def _column(self, i: int) -> Column:
         if i not in self._columns:
@@ -376,7 +377,7 @@ class Kernels(Information):
     def _chosen(self, given: Features, target: bool) -> Chosen | None:
         """Return what is kept of chosen features, if that helps: their rows are mostly distinct."""
         n, rank, solver = len(self.table), self.entropy.rank, self.entropy.solver
-        if rank is None or len(given) < FEW or not isinstance(solver, Auto):
+        if rank is None or not given or not isinstance(solver, Auto):
             return None
         if not 4 * rank < n <= LARGE or not affordable(n, len(self.table.features)):
             return None

@@ -21,6 +21,7 @@ from lorenyi.selection.ends import Side, look, squared_norm
 from lorenyi.spectra import Spectrum, enclosure
 
 ROWS = 1200  # distinct rows of a joint, at most: up to there all eigenvalues are cheapest
+CHEAP = 600  # and up to there they are cheaper than one end by iteration
 SMOOTH = 64  # values of a candidate above which its kernel is of lower rank than its values
 MEMORY = 2**29  # bytes for the kernels of all candidates, at most
 
@@ -122,7 +123,7 @@ def entropy_of(
     """Return the entropy of a block-diagonal matrix, to a width or better."""
     if entropy.alpha == 2 and entropy.rank is None:
         return _rounded(-math.log2(sum(squared_norm(block.gram(n)) for block in blocks)))
-    if entropy.rank is not None and sum(len(block.weights) for block in blocks) >= 4 * entropy.rank:
+    if entropy.rank is not None and max(len(block.weights) for block in blocks) > CHEAP:
         found = look(
             np.zeros(0), [block.gram(n) for block in blocks], n, entropy, tol, enough, side
         )
