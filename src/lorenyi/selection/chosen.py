@@ -34,6 +34,7 @@ from lorenyi.spectra.krylov import Krylov
 
 SMOOTH, SQUARE = 1e-3, 1e-7  # of a column's kernel and of its square: what factors may leave out
 MOST = 64  # columns of these factors
+RESOLVED = 1e-4  # of the largest: eigenvalues of the chosen features that float32 resolves
 START = 5  # vectors to start from, in quarters of the rank
 TINY = 1e-5  # of the largest: products that tell nothing
 GLANCES = {"high": 10, "low": 12}  # and columns of the factor at a glance
@@ -95,8 +96,8 @@ class Block:
     gram, held : Gram
         Itself, and in float32 with its entries stored.
     factor : array
-        :math:`F = A U \Theta^{-1/2}` for Ritz vectors U and values Theta: F F' lies below A, and
-        its columns are nearly eigenvectors.
+        :math:`F = A U (U' A U)^{-1/2}` for Ritz vectors U: F F' lies below A, and its columns are
+        nearly eigenvectors.
     values : array
         Squared norms of its columns, nearly eigenvalues.
     """
@@ -206,7 +207,9 @@ class Chosen:
         if side == "low" and self.entropy.alpha == 2:
             parts = [block.squared_norm(candidate) for block in self.blocks]
             norm = float(np.sum(self.singles**2) + np.sum(parts))
-        slack = max(2 * b.held.roundoff + 64 * float(np.finfo(np.float32).eps) for b in self.blocks)
+        # Rounding moves an eigenvalue of a factor by about that of the largest, whatever its size.
+        eps, most = float(np.finfo(np.float32).eps), max(b.factor.shape[1] for b in self.blocks)
+        slack = max(2 * b.held.roundoff for b in self.blocks) + (64 + most) * eps
         low, high = Limits(self.whole.n, self.entropy, slack).ends(theta, theta**2, norm)
         return Estimate(low, high if side == "high" else low, high)
 
@@ -226,14 +229,14 @@ def _block(index: np.ndarray, A: Gram, near: np.ndarray | None, count: int, seed
         krylov.step()
         krylov.narrow(64)
     krylov.fill()
-    _, S, _ = krylov.ritz(count)
-    U = krylov.vectors(S)
+    U = krylov.vectors(krylov.ritz(count)[1])
     W = held @ U
-    values = np.einsum("ij,ij->j", U, W, dtype=np.float64)
-    keep = values > 1e-5 * values.max()
-    factor = W[:, keep] / np.sqrt(values[keep]).astype(W.dtype)
-    norms = np.einsum("ij,ij->j", factor, factor, dtype=np.float64)
-    return Block(index, A, held, factor, norms)
+    M = (U.T @ W).astype(np.float64)
+    values, Z = np.linalg.eigh(0.5 * (M + M.T))
+    keep = values > RESOLVED * values[-1]
+    root = (Z[:, keep] / np.sqrt(values[keep]))[:, ::-1]
+    factor = W @ np.ascontiguousarray(root, dtype=W.dtype)
+    return Block(index, A, held, factor, np.einsum("ij,ij->j", factor, factor, dtype=np.float64))
 
 
 def affordable(n: int, features: int) -> bool:

@@ -1,0 +1,119 @@
+"""What is kept of chosen features: bounds at a glance hold, and starts only save work."""
+
+import numpy as np
+import pytest
+
+import lorenyi as lr
+from lorenyi import Exact, Gaussian, Renyi
+from lorenyi.selection import InformationSelector, JointInformation
+from lorenyi.selection.chosen import Chosen, column
+from lorenyi.spectra import Auto
+from lorenyi.spectra.krylov import Krylov
+
+
+def variables(n, seed, weights=None, nominal=False):
+    """Three Gaussian columns, a candidate that depends on them, and labels of three classes."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 3))
+    z = rng.integers(0, 4, n) if nominal else 0.7 * X[:, 0] + 0.7 * rng.standard_t(3, n)
+    y = np.digitize(X[:, 0] + 0.5 * rng.normal(size=n), [-0.6, 0.9])
+    y[0] = 7  # a class of one row
+    grams = [lr.gram(x, Gaussian(1.0), weights=weights) for x in X.T]
+    candidate = lr.gram(z, None if nominal else Gaussian(1.0), weights=weights)
+    return grams, candidate, lr.gram(y, weights=weights), y
+
+
+def chosen(grams, labels, y, entropy):
+    """What is kept of the first two features and then of all, each with or without the target."""
+    groups = [np.arange(len(y))] if labels is None else [np.flatnonzero(y == c) for c in set(y)]
+    columns = [column(A) for A in grams]
+    before = Chosen(columns[:-1], labels, groups, entropy, Auto(), None)
+    return before, Chosen(columns, labels, groups, entropy, Auto(), before)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("nominal", [False, True])
+@pytest.mark.parametrize("target", [False, True])
+@pytest.mark.parametrize("alpha", [0.6, 1.01, 2])
+def test_a_glance_bounds_the_exact_value(alpha, target, nominal, weighted):
+    n, entropy = 500, Renyi(alpha, 30, Exact())
+    weights = np.random.default_rng(5).integers(1, 4, n).astype(float) if weighted else None
+    grams, candidate, labels, y = variables(n, 3, weights, nominal)
+    for count, kept in zip((2, 3), chosen(grams, labels if target else None, y, entropy)):
+        A = candidate
+        for B in grams[:count] + ([labels] if target else []):
+            A = A * B
+        exact = float(entropy(A))
+        high = kept.glance(column(candidate), "high").high
+        assert exact <= high <= exact + 0.25
+        low = kept.glance(column(candidate), "low").low
+        assert low <= exact
+        if alpha == 2:
+            assert low >= exact - 0.25
+
+
+@pytest.mark.parametrize("alpha", [0.6, 1.01, 2])
+def test_a_glance_is_nearly_exact_where_the_chosen_are_smooth(alpha):
+    """One column has few eigenvalues, so its factor leaves out next to nothing."""
+    grams, candidate, _, y = variables(600, 1)
+    entropy = Renyi(alpha, 40, Exact())
+    kept = Chosen([column(grams[1])], None, [np.arange(len(y))], entropy, Auto(), None)
+    exact = float(entropy(grams[1] * candidate))
+    room = 0.1 if alpha < 1 else 0.01  # what float32 does not resolve weighs more below 1
+    assert exact <= kept.glance(column(candidate), "high").high <= exact + room
+
+
+@pytest.mark.parametrize("target", [False, True])
+@pytest.mark.parametrize("alpha", [0.6, 1.01, 2])
+def test_a_joint_with_its_start_gives_the_exact_value(alpha, target):
+    grams, candidate, labels, y = variables(700, 2)
+    _, kept = chosen(grams, labels if target else None, y, Renyi(alpha, 20))
+    A = kept.joint(column(candidate))
+    found = Renyi(alpha, 20, Auto(tol=2e-3)).certified(A)
+    plain = candidate
+    for B in grams + ([labels] if target else []):
+        plain = plain * B
+    exact = float(Renyi(alpha, 20, Exact())(plain))
+    assert exact in found
+    assert found.width <= 2e-3
+
+
+@pytest.mark.parametrize("start", ["random", "constant", "eigenvectors"])
+def test_a_start_may_be_anything(start):
+    """An interval holds whatever the iteration began with; a good start makes it cheap."""
+    rng = np.random.default_rng(0)
+    A = lr.gram(rng.normal(size=(900, 4)), Gaussian(1.0))
+    vectors = np.linalg.eigh(A.dense())[1][:, -32:]
+    A.near = {
+        "random": rng.normal(size=(900, 32)),
+        "constant": np.ones((900, 32)) + 1e-9 * rng.normal(size=(900, 32)),
+        "eigenvectors": vectors,
+    }[start].astype(np.float32)
+    exact = float(Renyi(2, 25, Exact())(A))
+    found = Renyi(2, 25, Auto(tol=1e-3)).certified(A)
+    assert exact in found
+    assert found.width <= 1e-3
+
+
+def test_a_start_of_eigenvectors_is_enough_at_once():
+    A = lr.gram(np.random.default_rng(0).normal(size=(600, 3)), Gaussian(1.0))
+    values, vectors = np.linalg.eigh(A.dense())
+    krylov = Krylov(A.held(), 16, 40, start=vectors[:, -40:])
+    krylov.fill()
+    assert krylov.products == 40
+    np.testing.assert_allclose(krylov.ritz()[0], values[::-1][:40], rtol=1e-10)
+
+
+@pytest.mark.parametrize("alpha", [0.6, 1.01, 2])
+def test_the_list_is_that_of_exact_eigenvalues(alpha):
+    """Continuous columns, so that glances and starts are what decides."""
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(420, 9))
+    X[:, 5] = X[:, 0] + 0.3 * rng.normal(size=420)
+    y = (X[:, 0] + X[:, 1] * X[:, 2] + 0.4 * rng.normal(size=420) > 0).astype(int)
+    lists = [
+        InformationSelector(6, criterion=JointInformation(Renyi(alpha, 40, solver))).fit(X, y)
+        for solver in (Auto(), Exact())
+    ]
+    assert lists[0].indices_.tolist() == lists[1].indices_.tolist()
+    np.testing.assert_allclose(lists[0].scores_, lists[1].scores_, atol=1e-3)
