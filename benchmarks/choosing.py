@@ -33,7 +33,7 @@ from eight_tables import SOURCES
 from feature_selection import PAPER_LISTS, PUBLISHED_LRMI, PUBLISHED_MRMI
 
 COUNT = 10  # features
-LARGE = 4000  # rows from which one run must do
+LARGE = 2000  # rows from which one run must do
 
 # ----------------------------------------------------------------------------- the eight tables
 
