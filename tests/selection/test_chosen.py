@@ -39,17 +39,19 @@ def test_a_glance_bounds_the_exact_value(alpha, target, nominal, weighted):
     n, entropy = 500, Renyi(alpha, 30, Exact())
     weights = np.random.default_rng(5).integers(1, 4, n).astype(float) if weighted else None
     grams, candidate, labels, y = variables(n, 3, weights, nominal)
-    for count, kept in zip((2, 3), chosen(grams, labels if target else None, y, entropy)):
+    both = chosen(grams, labels if target else None, y, entropy)
+    for count, kept in zip((2, 3), both, strict=True):
         A = candidate
         for B in grams[:count] + ([labels] if target else []):
             A = A * B
         exact = float(entropy(A))
         high = kept.glance(column(candidate), "high").high
         assert exact <= high <= exact + 0.25
-        low = kept.glance(column(candidate), "low").low
-        assert low <= exact
         if alpha == 2:
-            assert low >= exact - 0.25
+            norm = kept.squared_norms([column(grams[0]), column(candidate)])[1]
+            assert norm == pytest.approx(float(A.squared_norm()), rel=1e-3)
+            assert norm >= float(A.squared_norm()) * (1 - 1e-6)
+            assert exact - 0.25 <= kept.glance(column(candidate), "low", norm).low <= exact
 
 
 @pytest.mark.parametrize("alpha", [0.6, 1.01, 2])

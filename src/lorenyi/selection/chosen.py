@@ -16,6 +16,7 @@ eigenvalues :math:`\lambda_i \mu_m`. Two things follow.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
@@ -23,7 +24,7 @@ from functools import cached_property, reduce
 import numpy as np
 
 from lorenyi import _arrays
-from lorenyi.blocks import fits
+from lorenyi.blocks import fits, slices
 from lorenyi.entropy import Renyi
 from lorenyi.estimate import Estimate
 from lorenyi.gram import Gram
@@ -36,6 +37,7 @@ SMOOTH, SQUARE = 1e-3, 1e-7  # of a column's kernel and of its square: what fact
 MOST = 64  # columns of these factors
 RESOLVED = 1e-4  # of the largest: eigenvalues of the chosen features that float32 resolves
 START = 5  # vectors to start from, in quarters of the rank
+TOGETHER = 64  # candidates whose norms are found together
 TINY = 1e-5  # of the largest: products that tell nothing
 GLANCES = {"high": 10, "low": 12}  # and columns of the factor at a glance
 WIDE = 3  # vectors that are kept of the chosen features, in ranks
@@ -122,12 +124,14 @@ class Block:
         G = self.products(candidate, count)
         return np.maximum(np.linalg.eigvalsh((G.T @ G).astype(np.float64)), 0.0)
 
-    def squared_norm(self, candidate: Column) -> float:
-        """Return an upper bound on the sum of squares of the joint's entries."""
-        scale = _arrays.to_numpy(self.held.scale) ** 2
-        psi = scale[:, None] * candidate.square[self.index]
-        total = np.sum(psi * (self.squares @ psi), dtype=np.float64)
-        return float(total) + candidate.missing
+    def squared_norms(self, candidates: Sequence[Column]) -> np.ndarray:
+        """Return upper bounds on the sums of squares of the joints' entries."""
+        scale = _arrays.to_numpy(self.held.scale)[:, None] ** 2
+        psi = scale * np.hstack([candidate.square[self.index] for candidate in candidates])
+        each = np.einsum("ij,ij->j", psi, self.squares @ psi, dtype=np.float64)
+        ends = np.cumsum([candidate.square.shape[1] for candidate in candidates])
+        sums = np.diff(np.cumsum(each)[ends - 1], prepend=0.0)
+        return np.asarray(sums + [candidate.missing for candidate in candidates])
 
     @cached_property
     def squares(self) -> np.ndarray:
@@ -198,15 +202,22 @@ class Chosen:
     def _share(self, block: Gram) -> int:
         return share(self.rank, block, self.whole) or 1
 
-    def glance(self, candidate: Column, side: Side) -> Estimate:
-        """Bound one end of the entropy of the joint without making its matrix."""
+    def squared_norms(self, candidates: Sequence[Column]) -> np.ndarray:
+        """Return upper bounds on the squared Frobenius norms of joints, many by one product."""
+        parts = [
+            sum(block.squared_norms(candidates[some]) for block in self.blocks)
+            for some in slices(len(candidates), TOGETHER)
+        ]
+        return np.concatenate(parts) + float(np.sum(self.singles**2))
+
+    def glance(self, candidate: Column, side: Side, norm: float = math.nan) -> Estimate:
+        """Bound one end of the entropy of the joint without making its matrix.
+
+        At order 2 its lower end needs the squared Frobenius norm.
+        """
         counts = [_columns(self._share(block.gram), GLANCES[side]) for block in self.blocks]
         found = [b.eigenvalues(candidate, c) for b, c in zip(self.blocks, counts, strict=True)]
         theta = np.sort(np.concatenate([self.singles, *found]))[::-1]
-        norm = np.nan
-        if side == "low" and self.entropy.alpha == 2:
-            parts = [block.squared_norm(candidate) for block in self.blocks]
-            norm = float(np.sum(self.singles**2) + np.sum(parts))
         # Rounding moves an eigenvalue of a factor by about that of the largest, whatever its size.
         eps, most = float(np.finfo(np.float32).eps), max(b.factor.shape[1] for b in self.blocks)
         slack = max(2 * b.held.roundoff for b in self.blocks) + (64 + most) * eps

@@ -227,12 +227,13 @@ class Kernels(Information):
         levels = self._levels(given) if missing and self._direct(target) else None
         base = self._code(given, target) if missing else np.zeros(0)
         chosen = self._chosen(given, target) if missing else None
-        for i in missing if chosen is not None else ():
-            self._column(i)
+        norms = {} if chosen is None else self._norms(chosen, missing, given, target, side)
 
         def measure(i: int) -> Estimate:
             features, asked = (*given, i), wanted[i]
-            found = None if chosen is None else self._glance(chosen, features, target, asked)
+            found = None
+            if chosen is not None:
+                found = self._glance(chosen, features, target, asked, norms.get(i, math.nan))
             if found is None and levels is not None:
                 found = self._few(levels, i, target, asked)
             if found is not None:
@@ -359,14 +360,25 @@ class Kernels(Information):
             return found
         return replace(self.entropy, solver=replace(solver, tol=wanted.tol)).certified(A)
 
+    def _norms(
+        self, chosen: Chosen, x: list[int], given: Features, target: bool, side: Side
+    ) -> dict[int, float]:
+        """Return the squared norms that glances at candidates need."""
+        columns = {i: self._column(i) for i in x}
+        fresh = [i for i in x if (frozenset((*given, i)), target) not in self._known]
+        if side != "low" or self.entropy.alpha != 2 or not fresh:
+            return {}
+        norms = chosen.squared_norms([columns[i] for i in fresh])
+        return dict(zip(fresh, norms.tolist(), strict=True))
+
     def _glance(
-        self, chosen: Chosen, features: Features, target: bool, wanted: Wanted
+        self, chosen: Chosen, features: Features, target: bool, wanted: Wanted, norm: float
     ) -> Estimate | None:
         """Return what is seen of a joint at first sight, if that is enough."""
-        useful = wanted.side == "high" or (wanted.side == "low" and self.entropy.alpha == 2)
+        useful = wanted.side == "high" or not math.isnan(norm)
         if not useful or (frozenset(features), target) in self._known:
             return None
-        found = chosen.glance(self._columns[features[-1]], wanted.side)
+        found = chosen.glance(self._columns[features[-1]], wanted.side, norm)
         return found if wanted.met(found) else None
 
     def _column(self, i: int) -> Column:
