@@ -55,10 +55,11 @@ def markdown(rows: list[dict], rates: dict[str, float]) -> str:
     for r in rows:
         rival = "" if r["rival_seconds"] is None else f"{r['rival_seconds']:.3g}"
         ratio = "" if r["ratio"] is None else f"{r['ratio']:.3g}x"
+        peak = "" if r["peak_gb"] is None else f"{r['peak_gb']:.2f}"
         met = {True: "yes", False: "no", None: ""}[r["met"]]
         lines.append(
             f"| {r['task']} | {r['rival']} | {r['seconds']:.3g} | {rival} | {ratio} | {r['need']} "
-            f"| {met} | {r['accuracy']} | {r['limit']} | {r['peak_gb']:.2f} |"
+            f"| {met} | {r['accuracy']} | {r['limit']} | {peak} |"
         )
     return "\n".join(lines) + "\n"
 

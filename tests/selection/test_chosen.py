@@ -54,6 +54,21 @@ def test_a_glance_bounds_the_exact_value(alpha, target, nominal, weighted):
             assert exact - 0.25 <= kept.glance(column(candidate), "low", norm).low <= exact
 
 
+@pytest.mark.parametrize("target", [False, True])
+def test_at_order_two_a_glance_is_all_that_is_needed(target):
+    grams, candidate, labels, y = variables(500, 6)
+    entropy = Renyi(2)
+    for count, kept in zip(
+        (2, 3), chosen(grams, labels if target else None, y, entropy), strict=True
+    ):
+        A = candidate
+        for B in grams[:count] + ([labels] if target else []):
+            A = A * B
+        found = kept.glance(column(candidate), "high", kept.squared_norms([column(candidate)])[0])
+        assert float(entropy(A)) in found
+        assert found.width < 1e-4
+
+
 @pytest.mark.parametrize("alpha", [0.6, 1.01, 2])
 def test_a_glance_is_nearly_exact_where_the_chosen_are_smooth(alpha):
     """One column has few eigenvalues, so its factor leaves out next to nothing."""
@@ -106,15 +121,15 @@ def test_a_start_of_eigenvectors_is_enough_at_once():
     np.testing.assert_allclose(krylov.ritz()[0], values[::-1][:40], rtol=1e-10)
 
 
-@pytest.mark.parametrize("alpha", [0.6, 1.01, 2])
-def test_the_list_is_that_of_exact_eigenvalues(alpha):
+@pytest.mark.parametrize(("alpha", "rank"), [(0.6, 40), (1.01, 40), (2, 40), (2, None)])
+def test_the_list_is_that_of_exact_eigenvalues(alpha, rank):
     """Continuous columns, so that glances and starts are what decides."""
     rng = np.random.default_rng(4)
     X = rng.normal(size=(420, 9))
     X[:, 5] = X[:, 0] + 0.3 * rng.normal(size=420)
     y = (X[:, 0] + X[:, 1] * X[:, 2] + 0.4 * rng.normal(size=420) > 0).astype(int)
     lists = [
-        InformationSelector(6, criterion=JointInformation(Renyi(alpha, 40, solver))).fit(X, y)
+        InformationSelector(6, criterion=JointInformation(Renyi(alpha, rank, solver))).fit(X, y)
         for solver in (Auto(), Exact())
     ]
     assert lists[0].indices_.tolist() == lists[1].indices_.tolist()

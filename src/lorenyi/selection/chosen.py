@@ -165,7 +165,7 @@ class Chosen:
     groups : sequence of array of int
         Rows of each diagonal block: all, or those of each class where the target is labels.
     entropy : Renyi
-        The functional, with a rank.
+        The functional: with a rank, or of order 2.
     solver : Auto
         What settles a joint where a glance does not.
     before : Chosen, optional
@@ -196,7 +196,9 @@ class Chosen:
                 old, part = next(earlier, None), A.take(index)
                 part.mass = float(np.sum(weights[index]))
                 count = min(WIDE * self._share(part) + 64, len(part) // 4)
-                near = None if old is None else old.products(features[-1], count)
+                if entropy.rank is None:
+                    count = 0
+                near = old.products(features[-1], count) if old is not None and count else None
                 self.blocks.append(_block(index, part, near, count, solver.seed))
 
     def _share(self, block: Gram) -> int:
@@ -213,14 +215,19 @@ class Chosen:
     def glance(self, candidate: Column, side: Side, norm: float = math.nan) -> Estimate:
         """Bound one end of the entropy of the joint without making its matrix.
 
-        At order 2 its lower end needs the squared Frobenius norm.
+        At order 2 its lower end needs the squared Frobenius norm, and without a rank that is all.
         """
-        counts = [_columns(self._share(block.gram), GLANCES[side]) for block in self.blocks]
-        found = [b.eigenvalues(candidate, c) for b, c in zip(self.blocks, counts, strict=True)]
-        theta = np.sort(np.concatenate([self.singles, *found]))[::-1]
         # Rounding moves an eigenvalue of a factor by about that of the largest, whatever its size.
         eps, most = float(np.finfo(np.float32).eps), max(b.factor.shape[1] for b in self.blocks)
         slack = max(2 * b.held.roundoff for b in self.blocks) + (64 + most) * eps
+        if self.entropy.rank is None:
+            missing = len(self.blocks) * candidate.missing
+            ends = max(norm - missing, 1 / self.whole.n) * (1 - slack), min(norm * (1 + slack), 1.0)
+            high, low = (-math.log2(end) for end in ends)
+            return Estimate(low, 0.5 * (low + high), high)
+        counts = [_columns(self._share(block.gram), GLANCES[side]) for block in self.blocks]
+        found = [b.eigenvalues(candidate, c) for b, c in zip(self.blocks, counts, strict=True)]
+        theta = np.sort(np.concatenate([self.singles, *found]))[::-1]
         low, high = Limits(self.whole.n, self.entropy, slack).ends(theta, theta**2, norm)
         return Estimate(low, high if side == "high" else low, high)
 
@@ -233,6 +240,8 @@ class Chosen:
 def _block(index: np.ndarray, A: Gram, near: np.ndarray | None, count: int, seed: int) -> Block:
     held = A.single(points=False).held()
     held.mass = A.mass
+    if not count:
+        return Block(index, A, held, np.zeros((len(A), 0), dtype=np.float32), np.zeros(0))
     if near is None:
         krylov = Krylov(held, 32, count + 64, seed)
     else:

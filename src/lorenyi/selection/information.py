@@ -238,7 +238,7 @@ class Kernels(Information):
                 found = self._few(levels, i, target, asked)
             if found is not None:
                 return found
-            if chosen is not None and len(given) >= FEW:
+            if chosen is not None and len(given) >= FEW and self.entropy.rank is not None:
                 return self._settle(chosen.joint(self._columns[i]), asked, chosen.solver)
             last = self.table.features[i].values
             return self._measure(features, target, asked, base, last)
@@ -366,7 +366,8 @@ class Kernels(Information):
         """Return the squared norms that glances at candidates need."""
         columns = {i: self._column(i) for i in x}
         fresh = [i for i in x if (frozenset((*given, i)), target) not in self._known]
-        if side != "low" or self.entropy.alpha != 2 or not fresh:
+        needed = self.entropy.alpha == 2 and (side == "low" or self.entropy.rank is None)
+        if not needed or not fresh:
             return {}
         norms = chosen.squared_norms([columns[i] for i in fresh])
         return dict(zip(fresh, norms.tolist(), strict=True))
@@ -375,7 +376,7 @@ class Kernels(Information):
         self, chosen: Chosen, features: Features, target: bool, wanted: Wanted, norm: float
     ) -> Estimate | None:
         """Return what is seen of a joint at first sight, if that is enough."""
-        useful = wanted.side == "high" or not math.isnan(norm)
+        useful = not math.isnan(norm) or (wanted.side == "high" and self.entropy.rank is not None)
         if not useful or (frozenset(features), target) in self._known:
             return None
         found = chosen.glance(self._columns[features[-1]], wanted.side, norm)
@@ -389,9 +390,9 @@ class Kernels(Information):
     def _chosen(self, given: Features, target: bool) -> Chosen | None:
         """Return what is kept of chosen features, if that helps: their rows are mostly distinct."""
         n, rank, solver = len(self.table), self.entropy.rank, self.entropy.solver
-        if rank is None or not given or not isinstance(solver, Auto):
+        if (rank is None and self.entropy.alpha != 2) or not given or not isinstance(solver, Auto):
             return None
-        if not 4 * rank < n <= LARGE or not affordable(n, len(self.table.features)):
+        if not 4 * (rank or 1) < n <= LARGE or not affordable(n, len(self.table.features)):
             return None
         if 2 * int(self._code(given, False).max()) < n:
             return None
