@@ -33,6 +33,7 @@ from lorenyi.selection.table import Table
 from lorenyi.spectra import Auto
 
 Features: TypeAlias = tuple[int, ...]
+FEW_ROWS = 300  # of a table whose matrices are small enough to be measured one by one
 FEW = 2  # features whose joint kernel is so smooth that a Cholesky factor is cheaper than a pass
 
 
@@ -366,8 +367,9 @@ class Kernels(Information):
         """Return the squared norms that glances at candidates need."""
         columns = {i: self._column(i) for i in x}
         fresh = [i for i in x if (frozenset((*given, i)), target) not in self._known]
-        needed = self.entropy.alpha == 2 and (side == "low" or self.entropy.rank is None)
-        if not needed or not fresh:
+        # Those in front are measured exactly, which without a rank is one pass.
+        needed = side == "low" or (side == "high" and self.entropy.rank is None)
+        if not needed or self.entropy.alpha != 2 or not fresh:
             return {}
         norms = chosen.squared_norms([columns[i] for i in fresh])
         return dict(zip(fresh, norms.tolist(), strict=True))
@@ -392,7 +394,9 @@ class Kernels(Information):
         n, rank, solver = len(self.table), self.entropy.rank, self.entropy.solver
         if (rank is None and self.entropy.alpha != 2) or not given or not isinstance(solver, Auto):
             return None
-        if not 4 * (rank or 1) < n <= LARGE or not affordable(n, len(self.table.features)):
+        if not max(4 * (rank or 1), FEW_ROWS) < n <= LARGE or not affordable(
+            n, len(self.table.features)
+        ):
             return None
         if 2 * int(self._code(given, False).max()) < n:
             return None
