@@ -86,6 +86,7 @@ def test_a_joint_with_its_start_gives_the_exact_value(alpha, target):
     grams, candidate, labels, y = variables(700, 2)
     _, kept = chosen(grams, labels if target else None, y, Renyi(alpha, 20))
     A = kept.joint(column(candidate))
+    assert all(block.single().mass == block.mass for block in A.reduced[1])
     found = Renyi(alpha, 20, Auto(tol=2e-3)).certified(A)
     plain = candidate
     for B in grams + ([labels] if target else []):
@@ -134,3 +135,36 @@ def test_the_list_is_that_of_exact_eigenvalues(alpha, rank):
     ]
     assert lists[0].indices_.tolist() == lists[1].indices_.tolist()
     np.testing.assert_allclose(lists[0].scores_, lists[1].scores_, atol=1e-3)
+
+
+def test_what_was_not_followed_widens_the_enclosure():
+    """After `narrow` most of the residual is left out; eigenvalues must still be enclosed."""
+    A = lr.gram(np.random.default_rng(1).normal(size=(300, 3)), Gaussian(1.0))
+    dense = A.dense()
+    near = np.linalg.eigh(dense)[1][:, -6:] + np.random.default_rng(2).normal(0, 0.03, (300, 6))
+    krylov = Krylov(A.held(), 6, 6, start=near)
+    krylov.fill()
+    krylov.narrow(1)
+    krylov.grow(7)
+    krylov.fill()
+    Y = krylov.vectors(krylov.ritz(6)[1])
+    rest = dense - Y @ (Y.T @ dense)
+    outside = np.linalg.eigvalsh(rest - (rest @ Y) @ Y.T)[-1]
+    peaked, spread = krylov.enclosure(6, outside)
+    exact = np.cumsum(np.linalg.eigvalsh(dense)[::-1][:6])
+    assert np.all(np.cumsum(peaked.values[:6]) >= exact)
+    assert spread.values[0] <= exact[0]
+
+
+def test_far_points_leave_no_numbers_that_make_products_slow():
+    """Kernels of distant points underflow to denormal float32 numbers, which must not be kept."""
+    rng = np.random.default_rng(0)
+    columns = [
+        column(lr.gram(13 * rng.integers(0, 2, 400) + x, Gaussian(1.0)))
+        for x in rng.normal(size=(2, 400))
+    ]
+    kept = Chosen(columns, None, [np.arange(400)], Renyi(2, 20), Auto(), None)
+    tiny = np.finfo(np.float32).tiny
+    stored = [kept.blocks[0].held.factors[0].array, kept.blocks[0].squares, columns[0].square]
+    for array in stored:
+        assert not np.any((array != 0) & (np.abs(array) < tiny))
