@@ -42,15 +42,17 @@ def batch(n: int) -> tuple[Tensor, Tensor]:
     return x, torch.relu(x @ layer).requires_grad_()
 
 
-def best_times(functions: dict[str, Callable[[], object]], runs: int) -> dict[str, float]:
-    """Return the best time of each, run in turns: what else the machine does hits all alike."""
+def times_in_turns(
+    functions: dict[str, Callable[[], object]], runs: int, quantile: float
+) -> dict[str, float]:
+    """Return a quantile of each one's times, run in turns: what else goes on hits all alike."""
     times: dict[str, list[float]] = {name: [] for name in functions}
     for _ in range(runs + 1):
         for name, function in functions.items():
             start = time.perf_counter()
             function()
             times[name].append(time.perf_counter() - start)
-    return {name: min(values[1:]) for name, values in times.items()}
+    return {name: float(np.quantile(values[1:], quantile)) for name, values in times.items()}
 
 
 def term(runs: int) -> list[Result]:
@@ -73,7 +75,7 @@ def term(runs: int) -> list[Result]:
             "rival": lambda: gradient(lambda: classical(x, z, sigma_x, sigma_z)),
         }
         repeats = max(runs, 50 if n <= 256 else 3) if n < 4096 else 2
-        times = best_times(both, repeats)
+        times = times_in_turns(both, repeats, 0.0)
         accuracy = ""
         if n < 4096:
             ours, truth = gradient(lambda: low_rank(x, z)), gradient(lambda: exact(x, z))
@@ -110,7 +112,8 @@ def share(runs: int) -> list[Result]:
         optimiser.step()
 
     both = {"all": lambda: step(True), "plain": lambda: step(False)}
-    times = best_times(both, max(runs, 40))
+    # Whole steps use all cores and vary by half; the best of many plain ones is a lucky one.
+    times = times_in_turns(both, max(runs, 200), 0.5)
     part = 1 - times["plain"] / times["all"]
     row = Result(
         "training step with I(X; Z), 784-1024-1024-256-10, batch 100, rank 10",

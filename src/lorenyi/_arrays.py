@@ -96,6 +96,52 @@ def _doubled() -> Any:
     return Doubled
 
 
+def exponents(x: Array) -> tuple[Array, float]:
+    """Return -|x_i - x_j|^2 / 2 for all rows, and the largest number in it that cancels.
+
+    A gradient is taken on one side and counted twice, so it is right for functions of the matrix
+    that treat rows and columns alike. It has none itself: a second derivative is an error.
+    """
+    if tracks_gradient(x):
+        half, largest = _exponents().apply(x)
+        return half, largest
+    return _half_squares(_centred(x))
+
+
+def _centred(x: Array) -> Array:
+    return x - namespace(x).mean(x, axis=0)  # products of large coordinates would lose digits
+
+
+def _half_squares(x: Array) -> tuple[Array, float]:
+    xp = namespace(x)
+    product = x @ x.T
+    squares = 0.5 * xp.linalg.diagonal(product)
+    product -= squares[:, None]
+    product -= squares[None, :]
+    return at_most(product, 0.0), 2 * float(xp.max(squares))
+
+
+@cache
+def _exponents() -> Any:
+    torch = sys.modules["torch"]
+
+    class Exponents(torch.autograd.Function):  # type: ignore[misc, name-defined]
+        @staticmethod
+        def forward(ctx: Any, x: Array) -> tuple[Array, float]:
+            x = _centred(x)
+            ctx.save_for_backward(x)
+            return _half_squares(x)
+
+        @staticmethod
+        @torch.autograd.function.once_differentiable  # type: ignore[untyped-decorator]
+        def backward(ctx: Any, gradient: Array, _: None) -> Array:
+            (x,) = ctx.saved_tensors
+            out = gradient.sum(dim=1, keepdim=True) * x
+            return torch.addmm(out, gradient, x, beta=-2, alpha=2)
+
+    return Exponents
+
+
 def to_numpy(x: Array) -> np.ndarray:
     """Return x as a NumPy array, without its gradient history."""
     if is_numpy(x):

@@ -103,10 +103,9 @@ def _moved(rows: Array, shift: Array, scale: Array | float) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class ArraySource(Source):
-    """Rows of an array in memory; -|x - y|^2 / 2 of all of them, where a bandwidth asked for it."""
+    """Rows of an array in memory."""
 
     array: Array
-    exponents: Array | None = None
 
     @property
     def shape(self) -> tuple[int, int]:

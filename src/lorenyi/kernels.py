@@ -63,6 +63,11 @@ class Kernel(ABC):
         """Return the kernel of prepared points with themselves, with the gradient of `_sides`."""
         return self.block(*_sides(points.all()))
 
+    def entries(self, X: Array) -> tuple[Kernel, Array]:
+        """Settle the kernel on points that nobody needs later: return it and its matrix."""
+        kernel, points = self.prepare(ArraySource(X), None)
+        return kernel, kernel.matrix(points)
+
     def diagonal(self, X: Array) -> Array | None:
         """Return k(x, x) of prepared points; None stands for all ones."""
         return None
@@ -136,27 +141,29 @@ class Gaussian(_Scaled):
     array([[1.    , 0.1353]])
     """
 
-    def prepare(self, points: Source, weights: Source | None) -> tuple[Kernel, Source]:
-        """Settle the bandwidth; a rule that reads all distances of a batch leaves them behind."""
+    def entries(self, X: Array) -> tuple[Kernel, Array]:
+        """Settle the kernel; a rule that reads all distances of a batch leaves them behind."""
         rule = self.sigma
-        if not isinstance(rule, Nearest) or weights is not None or len(points) > BATCH:
-            return super().prepare(points, weights)
-        X = points.all()
-        X = X - _arrays.namespace(X).mean(_arrays.detach(X), axis=0)
-        exponents, largest = _products(*_sides(X))
-        sigma = rule.of_squares(-2 * _arrays.detach(exponents))
-        if largest > _limit(X) * sigma**2:
-            return super().prepare(points, weights)
-        return replace(self, sigma=sigma), ArraySource(X / sigma, exponents / sigma**2)
+        if not isinstance(rule, Nearest) or len(X) > BATCH:
+            return super().entries(X)
+        exponents, largest = _arrays.exponents(X)
+        sigma = rule.of_squares(_arrays.detach(exponents) * -2)
+        if largest > _limit(X) * sigma**2:  # too much cancels
+            return super().entries(X)
+        return replace(self, sigma=sigma), _arrays.exp(exponents / sigma**2)
 
     def block(self, X: Array, Y: Array) -> Array:
         """Return exp(-|x - y|^2 / 2) of scaled points."""
         return _arrays.exp(_minus_half_squares(X, Y))
 
     def matrix(self, points: Source) -> Array:
-        """Return exp(-|x - y|^2 / 2), from the exponents where they are known."""
-        known = points.exponents if isinstance(points, ArraySource) else None
-        return super().matrix(points) if known is None else _arrays.namespace(known).exp(known)
+        """Return exp(-|x - y|^2 / 2) of scaled points with themselves."""
+        X = points.all()
+        if X.shape[1] > 1:
+            exponents, largest = _arrays.exponents(X)
+            if largest <= _limit(X):
+                return _arrays.exp(exponents)
+        return super().matrix(points)
 
     def pairs(self, X: Array, Y: Array) -> Array:
         """Return exp(-|x_i - y_i|^2 / 2)."""

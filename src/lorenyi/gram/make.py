@@ -11,7 +11,7 @@ import numpy as np
 from lorenyi import _arrays
 from lorenyi._arrays import Array
 from lorenyi.blocks import ArraySource, Data, Source, read
-from lorenyi.gram.factors import Points
+from lorenyi.gram.factors import Matrix, Points
 from lorenyi.gram.matrix import Gram
 from lorenyi.gram.ready import frequencies, from_matrix, positive_root
 from lorenyi.gram.streamed import streamed
@@ -86,6 +86,28 @@ def gram(
     frequency = None if weights is None else frequencies(weights, n, f"{name}'s weights")
     grams = [_from_points(k, p, frequency, data.reference, name) for k, p in parts]
     return joint(*grams)
+
+
+def stored_gram(x: Any, kernel: Kernel | None, *, name: str = "x") -> Gram:
+    """Return the Gram of a variable by its entries alone, for one who needs no points: a loss.
+
+    Their gradient is that of `Gram.symmetric`.
+    """
+    if kernel is not None and kernel.infinitely_divisible is None:  # or a ready matrix
+        return gram(x, kernel, name=name).symmetric()
+    data = read(x, name)
+    ((kernel, points),) = _parts(data, kernel, name)
+    if isinstance(kernel, Delta):
+        return _from_points(kernel, points, None, data.reference, name)
+    kernel, entries = kernel.entries(_arrays.as_floating(points))
+    reference = entries[:0, :]
+    n = int(points.shape[0])
+    weights = _arrays.constant(_equal, n, 1.0, reference=_arrays.detach(reference))
+    scale = _arrays.constant(_equal, n, 0.5, reference=_arrays.detach(reference))
+    if kernel.diagonal(points[:1, :]) is not None:
+        diagonal = _arrays.namespace(entries).linalg.diagonal(entries)
+        scale = scale / positive_root(diagonal, f"{kernel!r} of {name}")
+    return Gram([Matrix(entries)], scale, weights, n, [repr(kernel)])
 
 
 def _of_stream(parts: list[tuple[Kernel, Any]], weights: Any, name: str) -> Gram:

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from lorenyi.bandwidths import Nearest
 from lorenyi.entropy import Renyi
-from lorenyi.gram import Gram, gram, joint
+from lorenyi.gram import Gram, gram, joint, stored_gram
 from lorenyi.kernels import Gaussian, Kernel
 from lorenyi.spectra import Auto, Exact, SubspaceIteration
 
@@ -92,9 +92,11 @@ class Term(nn.Module):
             zeros = [t[:0].to(precision(t)).sum() for t in tensors]
             return [*zeros, cast(Tensor, sum(zeros))]
         with torch.autocast(tensors[0].device.type, enabled=False):
-            grams = [batch_gram(t, kernel, name) for name, (t, kernel) in variables.items()]
+            entropy = for_batch(self.entropy, len(tensors[0]))
+            of_entries = entropy.solver.alike
+            grams = [batch_gram(t, k, name, of_entries) for name, (t, k) in variables.items()]
             whole = [joint(*grams)] if len(grams) > 1 else []
-            return for_batch(self.entropy, len(tensors[0])).each(*grams, *whole)
+            return entropy.each(*grams, *whole)
 
 
 def precision(x: Tensor) -> torch.dtype:
@@ -102,12 +104,12 @@ def precision(x: Tensor) -> torch.dtype:
     return torch.promote_types(x.dtype, torch.float32)
 
 
-def batch_gram(x: Tensor, kernel: AnyKernel, name: str) -> Gram:
-    """Return the Gram of a batch, its entries stored: they serve its own entropy and the joint."""
+def batch_gram(x: Tensor, kernel: AnyKernel, name: str, of_entries: bool) -> Gram:
+    """Return the Gram of a batch; of its entries alone where these, made once, are all it takes."""
     if isinstance(kernel, LearnableGaussian):
-        return cast(Gram, kernel(x).held())
-    A = gram(x, kernel, name=name)
-    return A if A.is_nominal else A.held()
+        A: Gram = kernel(x)
+        return A.symmetric() if of_entries else A
+    return stored_gram(x, kernel, name=name) if of_entries else gram(x, kernel, name=name)
 
 
 @lru_cache(maxsize=64)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 import scipy.linalg
@@ -36,6 +37,7 @@ class Projection(Solver):
 
     size: int
     seed: int = 0
+    alike: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         require_size("size", self.size, 1, "columns of the projection")

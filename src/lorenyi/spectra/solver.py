@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from typing import TypeAlias
+from typing import ClassVar, TypeAlias
 
 import numpy as np
 
@@ -22,7 +22,14 @@ class Solver(ABC):
 
     Equal rows, equality kernels and finite feature maps are used up before `solve` is called,
     so a solver sees one block without such structure and need not know of it.
+
+    Attributes
+    ----------
+    alike : bool
+        Whether rows and columns of A are treated alike, so that `Gram.symmetric` will do.
     """
+
+    alike: ClassVar[bool] = True
 
     def __call__(self, A: Gram, rank: int | None = None, width: Width | None = None) -> Spectrum:
         """Return the leading eigenvalues of A: at least `rank` of them, or all it can give.

@@ -75,11 +75,12 @@ class SubspaceIteration(Solver):
         if len(whole) < len(grams) or len(kinds) > 1 or not plain:
             return None
         xp = _arrays.namespace(whole[0].reference)
-        scale = xp.stack([A.scale for A in whole])
+        scale = xp.stack([A.scale for A in whole])[:, :, None]
         stack = xp.stack([A.factors[0].array for A in whole])
-        stack = scale[:, :, None] * stack * scale[:, None, :]
-        values, V = self._iterate(_arrays.detach(stack).__matmul__, whole[0], rank)
-        if _arrays.tracks_gradient(stack):
+        s, K = _arrays.detach(scale), _arrays.detach(stack)
+        values, V = self._iterate(lambda Q: s * (K @ (s * Q)), whole[0], rank)
+        if any(A.tracks_gradient for A in whole):
+            V = scale * V
             values = xp.sum(V * (stack @ V), axis=-2)
         return Spectrum.stack(values, grams[0].n, grams[0].mass)
 
