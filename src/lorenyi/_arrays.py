@@ -60,13 +60,13 @@ def tracks_gradient(x: Array) -> bool:
     return is_torch(x) and bool(x.requires_grad) and sys.modules["torch"].is_grad_enabled()
 
 
-def smallest(x: Array, count: int) -> Array:
-    """Return the smallest numbers of each row, in any order, without gradient."""
+def largest(x: Array, count: int) -> Array:
+    """Return the largest numbers of each row, in any order, without gradient."""
     if is_torch(x) and x.device.type != "cpu":
-        return x.detach().topk(count, dim=1, largest=False, sorted=False).values
+        return x.detach().topk(count, dim=1, sorted=False).values
     if is_torch(x) or is_numpy(x):  # five times as fast as PyTorch's
-        return np.partition(to_numpy(x), count - 1, axis=1)[:, :count]
-    return namespace(x).sort(x, axis=1)[:, :count]
+        return np.partition(to_numpy(x), -count, axis=1)[:, -count:]
+    return namespace(x).sort(x, axis=1)[:, -count:]
 
 
 def detach(x: Array) -> Array:
@@ -97,22 +97,7 @@ def _doubled() -> Any:
 
 
 def exponents(x: Array) -> tuple[Array, float]:
-    """Return -|x_i - x_j|^2 / 2 for all rows, and the largest number in it that cancels.
-
-    A gradient is taken on one side and counted twice, so it is right for functions of the matrix
-    that treat rows and columns alike. It has none itself: a second derivative is an error.
-    """
-    if tracks_gradient(x):
-        half, largest = _exponents().apply(x)
-        return half, largest
-    return _half_squares(_centred(x))
-
-
-def _centred(x: Array) -> Array:
-    return x - namespace(x).mean(x, axis=0)  # products of large coordinates would lose digits
-
-
-def _half_squares(x: Array) -> tuple[Array, float]:
+    """Return -|x_i - x_j|^2 / 2 for all rows, 0 for i = j, and the largest number that cancels."""
     xp = namespace(x)
     product = x @ x.T
     squares = 0.5 * xp.linalg.diagonal(product)
@@ -121,25 +106,41 @@ def _half_squares(x: Array) -> tuple[Array, float]:
     return at_most(product, 0.0), 2 * float(xp.max(squares))
 
 
+def gaussian(x: Array, settle: Callable[[Array, float], float | None]) -> tuple[Array | None, Any]:
+    """Return exp(-c |x_i - x_j|^2 / 2) for all rows, and c = settle(*exponents(x)).
+
+    Where there is no c (too much cancels), there is no matrix. A gradient is taken on one side and
+    counted twice, so it is right for functions of the matrix that treat rows and columns alike;
+    c has none, and a second derivative is an error.
+    """
+    if tracks_gradient(x):
+        matrix, c = _gaussian().apply(x, settle)
+        return matrix, c
+    half, most = exponents(x)
+    c = settle(half, most)
+    return (None if c is None else exp(scaled(half, c))), c
+
+
 @cache
-def _exponents() -> Any:
+def _gaussian() -> Any:
     torch = sys.modules["torch"]
 
-    class Exponents(torch.autograd.Function):  # type: ignore[misc, name-defined]
+    class Gaussian(torch.autograd.Function):  # type: ignore[misc, name-defined]
         @staticmethod
-        def forward(ctx: Any, x: Array) -> tuple[Array, float]:
-            x = _centred(x)
-            ctx.save_for_backward(x)
-            return _half_squares(x)
+        def forward(ctx: Any, x: Array, settle: Any) -> tuple[Array | None, float | None]:
+            matrix, ctx.c = gaussian(x, settle)  # here nothing is tracked
+            ctx.save_for_backward(x, matrix)
+            return matrix, ctx.c
 
         @staticmethod
         @torch.autograd.function.once_differentiable  # type: ignore[untyped-decorator]
-        def backward(ctx: Any, gradient: Array, _: None) -> Array:
-            (x,) = ctx.saved_tensors
-            out = gradient.sum(dim=1, keepdim=True) * x
-            return torch.addmm(out, gradient, x, beta=-2, alpha=2)
+        def backward(ctx: Any, gradient: Array, _: None) -> tuple[Array, None]:
+            x, matrix = ctx.saved_tensors
+            pull = gradient * matrix
+            rows = pull.sum(dim=1, keepdim=True)
+            return torch.addmm(rows * x, pull, x, beta=-2 * ctx.c, alpha=2 * ctx.c), None
 
-    return Exponents
+    return Gaussian
 
 
 def to_numpy(x: Array) -> np.ndarray:
@@ -227,6 +228,8 @@ def squared(x: Array) -> Array:
 
 def scaled(x: Array, factor: float) -> Array:
     """Return a multiple of x, in place for NumPy: x is a temporary of the caller."""
+    if factor == 1:
+        return x
     return np.multiply(x, factor, out=x) if is_numpy(x) else x * factor
 
 

@@ -130,20 +130,16 @@ class Nearest(Bandwidth):
         k = min(float(self.k), float(frequency.sum()) - 1)
         if (frequency == 1).all():
             return _mean_nearest(X, int(k))
-        distance = _squared_distances(X)
-        np.fill_diagonal(distance, 0.0)  # a point comes first, before those equal to it
-        return _weighted_nearest(distance, frequency, k)
+        return _weighted_nearest(-2 * _exponents(X), frequency, k)
 
-    def of_squares(self, squares: Array) -> float:
-        """Return the bandwidth from the squared distances of all points."""
-        return _mean_root(squares, min(self.k, int(squares.shape[0]) - 1))
+    def of_exponents(self, exponents: Array) -> float:
+        """Return the bandwidth from -|x - y|^2 / 2 of all points."""
+        return _mean_distance(exponents, min(self.k, int(exponents.shape[0]) - 1))
 
 
-def _squared_distances(X: Array) -> Array:
-    xp = _arrays.namespace(X)
-    X = X - xp.mean(X, axis=0)
-    squares = xp.sum(X * X, axis=1)
-    return xp.clip(squares[:, None] + squares[None, :] - 2 * (X @ X.T), 0.0)
+def _exponents(X: Array) -> Array:
+    """Return -|x - y|^2 / 2, of points moved to their mean: large coordinates lose digits."""
+    return _arrays.exponents(X - _arrays.namespace(X).mean(X, axis=0))[0]
 
 
 def _mean_nearest(X: Array, k: int) -> float:
@@ -151,15 +147,13 @@ def _mean_nearest(X: Array, k: int) -> float:
 
     A batch on another device stays there, and two libraries do not wait for each other's threads.
     """
-    return _mean_root(_squared_distances(X), k)
+    return _mean_distance(_exponents(X), k)
 
 
-def _mean_root(squares: Array, k: int) -> float:
-    near = _arrays.smallest(squares, k + 1)  # each point is nearest to itself
+def _mean_distance(exponents: Array, k: int) -> float:
+    near = _arrays.largest(exponents, k + 1)  # of each point to itself: 0
     xp = _arrays.namespace(near)
-    near = xp.sqrt(near)
-    total = float(xp.sum(near)) - float(xp.sum(xp.min(near, axis=1)))
-    mean = total / (int(squares.shape[0]) * k)
+    mean = float(xp.sum(xp.sqrt(-2 * near))) / (int(near.shape[0]) * k)
     return mean if mean > 0 else 1.0  # all neighbours are equal: any bandwidth will do
 
 
@@ -227,7 +221,7 @@ Sigma: TypeAlias = float | Sequence[float] | Bandwidth | Literal["median", "scot
 
 def checked_sigma(sigma: Sigma, kernel: str) -> float | tuple[float, ...] | Bandwidth:
     """Return a bandwidth as a number, one for each column, or a rule; refuse anything else."""
-    if isinstance(sigma, Bandwidth):
+    if isinstance(sigma, Bandwidth) or (type(sigma) is float and 0 < sigma < np.inf):
         return sigma
     if isinstance(sigma, str):
         if sigma not in _RULES:

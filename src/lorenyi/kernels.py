@@ -146,11 +146,14 @@ class Gaussian(_Scaled):
         rule = self.sigma
         if not isinstance(rule, Nearest) or len(X) > BATCH:
             return super().entries(X)
-        exponents, largest = _arrays.exponents(X)
-        sigma = rule.of_squares(_arrays.detach(exponents) * -2)
-        if largest > _limit(X) * sigma**2:  # too much cancels
-            return super().entries(X)
-        return replace(self, sigma=sigma), _arrays.exp(exponents / sigma**2)
+        limit = _limit(X)
+
+        def settle(exponents: Array, largest: float) -> float | None:
+            c = rule.of_exponents(exponents) ** -2
+            return c if c * largest <= limit else None
+
+        matrix, c = _arrays.gaussian(X, settle)
+        return super().entries(X) if c is None else (replace(self, sigma=c**-0.5), matrix)
 
     def block(self, X: Array, Y: Array) -> Array:
         """Return exp(-|x - y|^2 / 2) of scaled points."""
@@ -159,11 +162,11 @@ class Gaussian(_Scaled):
     def matrix(self, points: Source) -> Array:
         """Return exp(-|x - y|^2 / 2) of scaled points with themselves."""
         X = points.all()
-        if X.shape[1] > 1:
-            exponents, largest = _arrays.exponents(X)
-            if largest <= _limit(X):
-                return _arrays.exp(exponents)
-        return super().matrix(points)
+        if X.shape[1] == 1:
+            return super().matrix(points)
+        limit = _limit(X)
+        matrix, c = _arrays.gaussian(X, lambda _, largest: 1.0 if largest <= limit else None)
+        return super().matrix(points) if c is None else matrix
 
     def pairs(self, X: Array, Y: Array) -> Array:
         """Return exp(-|x_i - y_i|^2 / 2)."""
