@@ -145,7 +145,7 @@ def test_entropies_of_every_order_and_rank_lie_between_those_of_the_two(data):
         for k in [None, *range(1, n)]:
             low, high = (float(lr.renyi_entropy(end, alpha, k)) for end in pair)
             # Differences of eps in a value near zero are sqrt(eps) and more at alpha < 1.
-            rounding = 1e-10 if alpha >= 1 else n * 1e-16**alpha
+            rounding = 1e-10 if alpha >= 1 else n * np.finfo(float).eps ** alpha
             assert low - rounding <= low_rank_entropy(values, alpha, k) <= high + rounding
 
 
@@ -351,6 +351,20 @@ def test_a_krylov_basis_that_is_complete_knows_all_eigenvalues(shape, n):
 
 @shapes
 @pytest.mark.parametrize("seed", range(4))
+def test_a_krylov_basis_with_a_proof_encloses_the_eigenvalues_after_every_step(shape, seed):
+    n = 200
+    engine, _, values = krylov(SHAPES[shape](n), block=6, seed=seed)
+    for kept in (1, 3, 8, 15, 21):
+        for _ in range(2):
+            engine.step()
+        engine.prove(min(kept, engine.size - 1))
+        assert_encloses(engine.enclose(), values)
+    assert engine.complement < 1.0
+    assert engine.failure == 0
+
+
+@shapes
+@pytest.mark.parametrize("seed", range(4))
 def test_a_krylov_basis_with_a_probe_encloses_the_eigenvalues_after_every_step(shape, seed):
     n = 200
     engine, _, values = krylov(SHAPES[shape](n), block=6, seed=seed)
@@ -430,6 +444,37 @@ def test_directions_that_replace_noise_are_orthonormal(block):
         Q = Q[:, : engine.size]
         assert np.abs(engine.projected - Q.T @ A @ Q).max() < 1e-12
     assert engine._draws > drawn
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("kept", [1, 7, 20])
+def test_a_cholesky_factor_bounds_what_is_outside_the_kept_vectors(dtype, kept):
+    """The bound holds for the complement of the Ritz vectors, and is not far from it."""
+    rng = np.random.default_rng(kept)
+    X = rng.normal(size=(150, 3))
+    A = lr.gram(X.astype(dtype), lr.Gaussian(0.7)).held()
+    engine = Krylov(A, 8, 40)
+    engine.fill()
+    bound = engine.prove(kept)
+    Y = engine.vectors(engine.ritz(kept)[1]).astype(np.float64)
+    dense = A.dense().astype(np.float64)
+    P = np.eye(150) - Y @ Y.T
+    largest = np.linalg.eigvalsh(P @ dense @ P)[-1]
+    assert largest <= bound <= 1.6 * largest
+    rounding = ROUNDING if dtype == np.float64 else 1e-6  # the trace itself is off by that
+    assert_encloses(engine.enclose(), np.linalg.eigvalsh(dense)[::-1], rounding)
+
+
+def test_a_guess_that_was_too_low_is_raised():
+    """Residuals that say nothing of what is outside: the first factors do not exist."""
+    A = lr.gram(np.random.default_rng(0).normal(size=(150, 3)), lr.Gaussian(0.7)).held()
+    engine = Krylov(A, 4, 4)
+    engine.fill()
+    engine.B[...] = 0.0  # as if the vectors had converged to small eigenvalues
+    bound = engine.prove(3)
+    Y = engine.vectors(engine.ritz(3)[1])
+    P = np.eye(150) - Y @ Y.T
+    assert np.linalg.eigvalsh(P @ A.dense() @ P)[-1] <= bound
 
 
 def test_a_probe_narrows_what_the_trace_alone_leaves_open():

@@ -129,7 +129,8 @@ def entropy_of(
         )
         if found is not None:
             return found
-    spectrum = Spectrum(np.sort(_eigenvalues(blocks))[::-1], n)
+    values = np.concatenate([_arrays.eigvalsh(block.dense()) for block in blocks])
+    spectrum = Spectrum(np.sort(values)[::-1], n)
     value = float(renyi_entropy(spectrum, entropy.alpha, entropy.rank))
     pair = enclosure(spectrum) if entropy.alpha < 1 else None
     if pair is None:
@@ -137,23 +138,6 @@ def entropy_of(
     # Below order 1 null eigenvalues at rounding level weigh: the interval must say so.
     low, high = (float(renyi_entropy(end, entropy.alpha, entropy.rank)) for end in pair)
     return Estimate(min(low, value), value, max(high, value))
-
-
-def _eigenvalues(blocks: list[Block]) -> np.ndarray:
-    """Return the eigenvalues of all blocks.
-
-    Blocks of about the same size are decomposed in one call, with zeros around the smaller ones:
-    NumPy lets other threads go on during a call only if it has enough to do.
-    """
-    sizes = [len(block.weights) for block in blocks]
-    most = max(sizes)
-    if len(blocks) == 1 or most > 500 or len(blocks) * most**3 > 1.5 * sum(m**3 for m in sizes):
-        return np.concatenate([np.linalg.eigvalsh(block.dense()) for block in blocks])
-    stack = np.zeros((len(blocks), most, most))
-    for matrix, block, m in zip(stack, blocks, sizes, strict=True):
-        matrix[:m, :m] = block.dense()
-    values = np.linalg.eigvalsh(stack)  # ascending: zeros come first
-    return np.concatenate([row[most - m :] for row, m in zip(values, sizes, strict=True)])
 
 
 def _rounded(found: float) -> Estimate:

@@ -152,12 +152,12 @@ def _next(best_first: np.ndarray, level: np.ndarray, whole: np.ndarray) -> Any:
     behind = best_first[level[best_first] < to]
     if to == 2:
         return behind, to, True
-    front = best_first[:AHEAD]
+    front = best_first[:1]
     front = front[(level[front] < to) | ~whole[front]]
     if len(front):
         return front, max(to, int(level[front].max())), False
     one_sided = behind[~whole[behind]]
-    return (one_sided, to, True) if len(one_sided) else (behind[:AHEAD], to, False)
+    return (one_sided, to, True) if len(one_sided) else (behind[:1], to, False)
 
 
 @dataclass

@@ -17,6 +17,8 @@ from lorenyi.spectra.krylov import Krylov, overshoot
 from lorenyi.spectra.spectrum import Spectrum
 
 SAMPLE = 20_000  # rows up to which a Cholesky factor is kept whole
+PROVABLE = 2000  # rows up to which a Cholesky factor is cheaper than a probe
+SETTLED = 0.3  # residuals of Ritz vectors that are kept, in their values
 FAILURE = 1e-7  # of all probes of one spectrum together
 Goal = Callable[[Spectrum], float]
 
@@ -216,6 +218,8 @@ class KrylovSearch(Search):
         near = None if A.near is None else _arrays.like(A.near, matrix.reference)
         self.krylov = Krylov(matrix, block, capacity, seed, near)
         self.krylov.fill()
+        dense = matrix.is_ready and not matrix.is_sparse and _arrays.is_numpy(matrix.reference)
+        self.provable, self.proven = dense and len(A) <= PROVABLE, 0
 
     def spectrum(self) -> Spectrum:
         """Return the Ritz values."""
@@ -230,7 +234,11 @@ class KrylovSearch(Search):
             return False
         if self.probing:
             self._steps(1)
-        elif kept := self._enough(goal):
+        elif self.proven < krylov.products and (kept := self._enough(goal)):
+            if self.provable:
+                krylov.prove(kept)
+                self.proven = krylov.products
+                return True
             self.probing, self.probes = True, self.probes + 1
             krylov.probe(kept, krylov.block)
             self._steps(5)
@@ -265,12 +273,16 @@ class KrylovSearch(Search):
         that bounds it overshoots, by less the longer it goes on.
         """
         values, _, residual = self.krylov.ritz()
-        unsettled = np.flatnonzero(residual > 0.05 * values)
+        unsettled = np.flatnonzero(residual > SETTLED * values)
         settled = int(unsettled[0]) if len(unsettled) else len(values) - 1
         if settled < 1:
             return 0
-        factor = overshoot(len(self.A), self.krylov.block, 12, self.failure * 0.5**12)
-        expected = self.krylov.enclosure(settled, factor * float(values[settled]))
+        if self.provable and not self.proven and settled >= self.rank:
+            return settled  # a proof costs no more than a step, and says how far there is to go
+        outside = float(values[settled] + 0.8 * residual[settled])
+        if not self.provable:
+            outside *= overshoot(len(self.A), self.krylov.block, 12, self.failure * 0.5**12)
+        expected = self.krylov.enclosure(settled, outside)
         reached = goal(replace(expected[1], kind="ritz", proof=lambda: expected)) < 0.7
         return settled if reached else 0
 
