@@ -8,6 +8,7 @@ are measured side by side would wait for each other. SciPy offers the routines t
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
@@ -21,7 +22,8 @@ WORTH = 48  # rows from which waiting costs more than the call
 @cache
 def _routine(name: str) -> Any:
     """Return a routine of SciPy's LAPACK, or None where its integers are not those of C."""
-    capsule = cython_lapack.__pyx_capi__[name]
+    routines: Mapping[str, Any] = cython_lapack.__pyx_capi__
+    capsule = routines[name]
     signature = ctypes.pythonapi.PyCapsule_GetName
     signature.restype, signature.argtypes = ctypes.c_char_p, [ctypes.py_object]
     text = signature(capsule)

@@ -33,7 +33,9 @@ from lorenyi.selection.table import Table
 from lorenyi.spectra import Auto
 
 Features: TypeAlias = tuple[int, ...]
-FEW_ROWS = 300  # of a table whose matrices are small enough to be measured one by one
+FEW_ROWS = 600  # of a table whose matrices are small enough to be measured one by one
+COARSE = 0.05  # bits: the tolerance for which few pivots of many rows must do
+SINGLE = 2e-3  # bits: the tolerance for which eigenvalues of few rows are found in float32
 FEW = 2  # features whose joint kernel is so smooth that a Cholesky factor is cheaper than a pass
 
 
@@ -202,6 +204,7 @@ class Kernels(Information):
         # ones, of many values, have few eigenvalues that count (at order 2 none are needed).
         most = math.isqrt(MEMORY // 8 // max(len(table.features), 1))
         self._most = min(ROWS if entropy.alpha == 2 else SMOOTH, most)
+        self._few_single = entropy.alpha >= 1 and (entropy.rank is not None or entropy.alpha != 2)
 
     def joint(
         self,
@@ -305,7 +308,9 @@ class Kernels(Information):
         if i not in self._kernels:
             self._kernels[i] = unit_kernel(_product([self._gram(i)], values, True))
         labels = self.table.target.values if target else None
-        found = levels.joint(self._kernels[i], values, labels, self.table.weights)
+        # One end, to a few thousandths of a bit: float32 is enough and takes half the time.
+        single = wanted.side != "both" and wanted.tol >= SINGLE and self._few_single
+        found = levels.joint(self._kernels[i], values, labels, self.table.weights, single)
         if found is None:
             return None
         return entropy_of(found, self.entropy, self.table.total, *wanted)
@@ -323,7 +328,8 @@ class Kernels(Information):
         """Keep the intersection of what was known and what was found."""
         key = frozenset(features), target
         if not wanted.met(found):  # an end has settled, or there is no more to be had
-            self._settled[*key, wanted.side] = wanted.tol if wanted.side != "both" else 0.0
+            tol = wanted.tol if wanted.side != "both" else 0.0
+            self._settled[*key, wanted.side] = min(tol, self._settled.get((*key, wanted.side), tol))
         known = self._known.get(key)
         if known is not None:
             low, high = max(known.low, found.low), min(known.high, found.high)
@@ -347,7 +353,11 @@ class Kernels(Information):
             value = float(self.entropy(A))
             return Estimate(value, value, value)
         if max(map(len, A.reduced[1]), default=0) > LARGE:
-            return self._large(A, wanted.tol, solver.seed)
+            key = frozenset(features), target
+            found = self._large(A, wanted, solver.seed, key in self._known)
+            if wanted.tol < COARSE:  # then that is all there is to be had
+                self._settled[*key, wanted.side] = 0.0
+            return found
         if len(features) > FEW:
             return self._settle(A, wanted, solver)
         return replace(self.entropy, solver=replace(solver, tol=wanted.tol)).certified(A)
@@ -413,11 +423,18 @@ class Kernels(Information):
             self._last[target] = (given, made)
         return self._last[target][1]
 
-    def _large(self, A: Gram, tol: float, seed: int) -> Estimate:
-        """Measure a joint of many rows: coarsely, or as finely as time allows."""
-        wide = 4 * (self.entropy.rank or 100)
-        size = wide // 2 if tol >= 0.05 else wide
-        return replace(self.entropy, solver=Streamed(size, seed)).certified(A)
+    def _large(self, A: Gram, wanted: Wanted, seed: int, again: bool) -> Estimate:
+        """Measure a joint of many rows: coarsely, and as finely as time allows if that is needed.
+
+        The effort is four times as much with twice the pivots.
+        """
+        rank = self.entropy.rank or 100
+        for size in (4 * rank,) if again else (2 * rank, 4 * rank):
+            solver = Streamed(size, seed, both=wanted.side != "high")
+            found = replace(self.entropy, solver=solver).certified(A)
+            if wanted.met(found) or wanted.tol >= COARSE:
+                break
+        return found
 
 
 _THERE: WeakKeyDictionary[Table, dict[Renyi, Kernels]] = WeakKeyDictionary()

@@ -8,6 +8,7 @@ their frequencies as weights; labels cut that into one block a class. No kernel 
 from __future__ import annotations
 
 import math
+from functools import cached_property
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -21,6 +22,8 @@ from lorenyi.selection.ends import Side, look, squared_norm
 from lorenyi.spectra import Spectrum, enclosure
 
 ROWS = 1200  # distinct rows of a joint, at most: up to there all eigenvalues are cheapest
+TINY = 48  # rows of blocks of which a call costs more than the work
+SHORT = 200  # and from there float32 takes less time
 CHEAP = 600  # and up to there they are cheaper than one end by iteration
 SMOOTH = 64  # values of a candidate above which its kernel is of lower rank than its values
 MEMORY = 2**29  # bytes for the kernels of all candidates, at most
@@ -40,7 +43,7 @@ class Block(NamedTuple):
 
     def dense(self) -> np.ndarray:
         """Return the block of the normalised matrix."""
-        root = np.sqrt(self.weights)
+        root = np.sqrt(self.weights).astype(self.kernel.dtype)
         matrix: np.ndarray = self.kernel * root[:, None]
         matrix *= root[None, :]
         return matrix
@@ -65,12 +68,18 @@ class Levels:
     def __init__(self, kernel: np.ndarray, code: np.ndarray) -> None:
         self.kernel, self.code = kernel, code
 
+    @cached_property
+    def single(self) -> np.ndarray:
+        """The kernel in float32."""
+        return self.kernel.astype(np.float32)
+
     def joint(
         self,
         kernel: np.ndarray,
         values: np.ndarray,
         labels: np.ndarray | None,
         weights: np.ndarray | None,
+        single: bool = False,
     ) -> list[Block] | None:
         """Return the diagonal blocks of the joint with a candidate, or None where one is large.
 
@@ -84,6 +93,8 @@ class Levels:
             Classes of the rows, where the target is among the variables.
         weights : array, optional
             Frequencies of the rows.
+        single : bool
+            Whether float32 will do.
         """
         levels, pairs = len(kernel), len(self.kernel) * len(kernel)
         code = self.code * levels + values
@@ -99,15 +110,18 @@ class Levels:
             counts = np.bincount(inverse, weights=weights)
         label, pair = np.divmod(found, pairs)
         ends = np.searchsorted(label, np.arange(classes + 1))
-        if int(np.max(np.diff(ends))) > ROWS:
+        largest = int(np.max(np.diff(ends)))
+        if largest > ROWS:
             return None
         group, value = np.divmod(pair, levels)
         weight = counts / float(np.sum(counts))
-        parts = []
+        single = single and SHORT <= largest <= CHEAP
+        parts, K = [], self.single if single else self.kernel
+        kernel = kernel.astype(K.dtype, copy=False)
         for a, b in pairwise(ends):
             g, v = group[a:b], value[a:b]
-            block = self.kernel[np.ix_(g, g)]
-            block *= kernel[np.ix_(v, v)]
+            block = K.take(g, axis=0).take(g, axis=1)
+            block *= kernel.take(v, axis=0).take(v, axis=1)
             parts.append(Block(block, weight[a:b]))
         return parts
 
@@ -121,7 +135,7 @@ def entropy_of(
     side: Side = "both",
 ) -> Estimate:
     """Return the entropy of a block-diagonal matrix, to a width or better."""
-    if entropy.alpha == 2 and entropy.rank is None:
+    if entropy.alpha == 2 and entropy.rank is None and blocks[0].kernel.dtype == np.float64:
         return _rounded(-math.log2(sum(squared_norm(block.gram(n)) for block in blocks)))
     if entropy.rank is not None and max(len(block.weights) for block in blocks) > CHEAP:
         found = look(
@@ -129,15 +143,28 @@ def entropy_of(
         )
         if found is not None:
             return found
-    values = np.concatenate([_arrays.eigvalsh(block.dense()) for block in blocks])
-    spectrum = Spectrum(np.sort(values)[::-1], n)
+    spectrum = Spectrum(np.sort(_eigenvalues(blocks))[::-1], n)
     value = float(renyi_entropy(spectrum, entropy.alpha, entropy.rank))
-    pair = enclosure(spectrum) if entropy.alpha < 1 else None
+    single = spectrum.values.dtype == np.float32
+    pair = enclosure(spectrum) if entropy.alpha < 1 or single else None
     if pair is None:
         return _rounded(value)
     # Below order 1 null eigenvalues at rounding level weigh: the interval must say so.
     low, high = (float(renyi_entropy(end, entropy.alpha, entropy.rank)) for end in pair)
     return Estimate(min(low, value), value, max(high, value))
+
+
+def _eigenvalues(blocks: list[Block]) -> np.ndarray:
+    """Return the eigenvalues of all blocks; small ones by one call, with zeros around them."""
+    sizes = [len(block.weights) for block in blocks]
+    most = max(sizes)
+    if len(blocks) == 1 or most > TINY:
+        return np.concatenate([_arrays.eigvalsh(block.dense()) for block in blocks])
+    stack = np.zeros((len(blocks), most, most), dtype=blocks[0].kernel.dtype)
+    for matrix, block, m in zip(stack, blocks, sizes, strict=True):
+        matrix[:m, :m] = block.dense()
+    values = np.linalg.eigvalsh(stack)  # ascending: zeros come first
+    return np.concatenate([row[most - m :] for row, m in zip(values, sizes, strict=True)])
 
 
 def _rounded(found: float) -> Estimate:

@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from scipy.optimize import isotonic_regression
 
 from lorenyi import _arrays
 from lorenyi.blocks import common
@@ -39,18 +40,9 @@ def spread_from(lower: np.ndarray, n: float, trace: float) -> Spectrum:
     height = np.concatenate([[0.0], np.minimum(lower, trace), [trace]])
     if t[-2] >= n:  # all places are taken: the last sum is the trace
         t, height = np.append(t[:-2], n), np.append(height[:-2], trace)
-    hull: list[int] = []
-    for i in range(len(t)):
-        while len(hull) > 1 and _below(t, height, hull[-2], hull[-1], i):
-            hull.pop()
-        hull.append(i)
-    width = np.diff(t[hull])
-    return Spectrum(np.diff(height[hull]) / width, n, trace, counts=width)
-
-
-def _below(t: np.ndarray, height: np.ndarray, a: int, b: int, c: int) -> bool:
-    """Tell whether point b lies on or below the line from a to c."""
-    return bool((height[b] - height[a]) * (t[c] - t[a]) <= (height[c] - height[a]) * (t[b] - t[a]))
+    # The slopes of the concave hull are the closest decreasing ones to those of the points.
+    hull = isotonic_regression(np.diff(height) / np.diff(t), weights=np.diff(t), increasing=False)
+    return Spectrum(hull.x[hull.blocks[:-1]], n, trace, counts=hull.weights)
 
 
 def peaked_from(upper: np.ndarray, n: float, trace: float, cap: float) -> Spectrum:

@@ -402,10 +402,10 @@ def _coupled(theta: np.ndarray, leak: np.ndarray, dropped: float, tau: float) ->
         raised = max(0.3 * (float(theta[-1]) - tau), 0.05 * tau, dropped)
         theta, tau = theta + dropped**2 / raised, tau + raised
     if b > j:  # L'L = R'R with R no taller
-        leak = np.linalg.qr(leak, mode="r")
+        leak = np.asarray(np.linalg.qr(leak, mode="r"))
     H = np.diag(np.concatenate([theta, np.full(len(leak), tau)]))
     H[j:, :j], H[:j, j:] = leak, leak.T
-    return np.maximum(_arrays.eigvalsh(H)[::-1][:j], tau)
+    return np.asarray(np.maximum(_arrays.eigvalsh(H)[::-1][:j], tau))
 
 
 def orthonormalised(X: Array) -> tuple[Array, np.ndarray]:

@@ -1,0 +1,88 @@
+"""LAPACK called without the interpreter's lock: the same numbers as NumPy's."""
+
+import threading
+
+import numpy as np
+import pytest
+
+from lorenyi import _lapack
+
+SIZES = [1, 2, _lapack.WORTH - 1, _lapack.WORTH, 130]
+DTYPES = [np.float64, np.float32]
+
+
+def symmetric(n, dtype, seed=0):
+    M = np.random.default_rng(seed).normal(size=(n, n)).astype(dtype)
+    return M + M.T
+
+
+@pytest.mark.parametrize("n", SIZES)
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_eigenvalues_are_numpys_and_the_matrix_stays(n, dtype):
+    M = symmetric(n, dtype)
+    M.flags.writeable = False
+    found = _lapack.eigvalsh(M)
+    assert found.dtype == dtype
+    size = np.abs(M).max() * n
+    assert np.abs(found - np.linalg.eigvalsh(M)).max() <= 4 * np.finfo(dtype).eps * size
+    assert np.array_equal(M, symmetric(n, dtype))
+
+
+@pytest.mark.parametrize("layout", ["columns first", "part of a larger one", "stack", "integers"])
+def test_eigenvalues_of_other_layouts(layout):
+    M = symmetric(150, np.float64)
+    matrix = {
+        "columns first": np.asfortranarray(M),
+        "part of a larger one": M[:100, :100],
+        "stack": np.stack([M, 2 * M]),
+        "integers": np.round(M).astype(np.int64),
+    }[layout]
+    assert np.allclose(_lapack.eigvalsh(matrix), np.linalg.eigvalsh(matrix), atol=1e-11)
+
+
+@pytest.mark.parametrize("n", SIZES)
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_definite_is_what_has_positive_eigenvalues(n, dtype):
+    M = symmetric(n, dtype)
+    smallest = float(np.linalg.eigvalsh(M)[0])
+    for above, definite in ((0.1, True), (-0.1, False)):
+        shifted = M + (above - smallest) * np.eye(n, dtype=dtype)
+        below = np.tril(shifted, -1)
+        assert _lapack.is_positive_definite(shifted) is definite
+        assert np.array_equal(np.tril(shifted, -1), below)
+
+
+def test_a_matrix_that_cannot_be_overwritten_is_refused():
+    M = np.eye(200)
+    with pytest.raises(ValueError, match="one piece of memory"):
+        _lapack.is_positive_definite(M[:100, :100])
+    M.flags.writeable = False
+    with pytest.raises(ValueError, match="writeable"):
+        _lapack.is_positive_definite(M)
+
+
+def test_nan_does_not_pass_for_eigenvalues():
+    M = symmetric(60, np.float64)
+    M[0, 1] = M[1, 0] = np.nan
+    try:
+        found = _lapack.eigvalsh(M)
+    except np.linalg.LinAlgError:
+        return
+    assert np.isnan(found).any()
+
+
+def test_another_thread_goes_on_meanwhile():
+    """A counter in this thread moves while a decomposition of a second is under way."""
+    done, M = threading.Event(), symmetric(1200, np.float64)
+
+    def work():
+        _lapack.eigvalsh(M)
+        done.set()
+
+    worker = threading.Thread(target=work)
+    worker.start()
+    count = 0
+    while not done.is_set():
+        count += 1
+    worker.join()
+    assert count > 1000
