@@ -36,6 +36,7 @@ from lorenyi.spectra.solver import Solver, Width, known_spectrum, require_seed
 from lorenyi.spectra.spectrum import Spectrum, require_rank
 
 SMALL = 300  # rows up to which all eigenvalues cost next to nothing
+FEW_BLOCKS = 64  # of which each is asked for what it leaves open
 MODERATE = 1200  # rows up to which they cost less than an iteration
 Progress = Callable[[str, float], None]
 
@@ -255,19 +256,25 @@ class Auto(Solver):
     ) -> bool:
         """Refine the blocks that leave the most open; False when none can be."""
         spectra = [search.spectrum() for search in searches]
-        gaps = [
-            unsettled_mass(s, search.A.mass) for s, search in zip(spectra, searches, strict=True)
-        ]
-        chosen = [i for i, gap in enumerate(gaps) if gap >= 0.1 * max(gaps)]
         certain = [as_if_certain(spectrum) for spectrum in spectra]
+
+        def left_by(i: int, spectrum: Spectrum) -> float:
+            """Return how wide all is if only one block is not certain."""
+            together = [*fixed, *certain[:i], spectrum, *certain[i + 1 :]]
+            return width(union(together, A.n, A.mass))
+
+        if len(searches) <= FEW_BLOCKS:
+            gaps = [left_by(i, spectrum) for i, spectrum in enumerate(spectra)]
+        else:
+            masses = [search.A.mass for search in searches]
+            gaps = [unsettled_mass(s, mass) for s, mass in zip(spectra, masses, strict=True)]
+        chosen = [i for i, gap in enumerate(gaps) if gap >= 0.1 * max(gaps)]
         failure = FAILURE / max(len(searches), 1)
         progress = False
         for i in chosen:
-            others = [*fixed, *certain[:i], *certain[i + 1 :]]
 
-            def goal(spectrum: Spectrum, others: list[Spectrum] = others) -> float:
-                together = union([*others, spectrum], A.n, A.mass)
-                return width(together) * len(chosen) / self.tol
+            def goal(spectrum: Spectrum, i: int = i) -> float:
+                return left_by(i, spectrum) * len(chosen) / self.tol
 
             if searches[i].refine(excess, goal):
                 progress = True

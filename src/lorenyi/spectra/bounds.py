@@ -37,7 +37,7 @@ def rounding(values: np.ndarray, size: int, eps: float) -> np.ndarray:
 def spread_from(lower: np.ndarray, n: float, trace: float) -> Spectrum:
     """Return the most even spectrum whose partial sums are at least `lower` (t = 1, 2, ...)."""
     t = np.concatenate([[0.0], np.arange(1.0, len(lower) + 1), [float(n)]])
-    height = np.concatenate([[0.0], np.minimum(lower, trace), [trace]])
+    height = np.concatenate([[0.0], np.clip(lower, 0.0, trace), [trace]])
     if t[-2] >= n:  # all places are taken: the last sum is the trace
         t, height = np.append(t[:-2], n), np.append(height[:-2], trace)
     # The slopes of the concave hull are the closest decreasing ones to those of the points.

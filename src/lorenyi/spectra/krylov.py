@@ -21,7 +21,7 @@ from lorenyi.spectra.solver import rayleigh
 from lorenyi.spectra.spectrum import Kind, Spectrum
 
 COUPLED = 400  # Ritz vectors whose residuals are taken one by one, at most
-GUESSES = (1.0, 1.15, 1.4, 2.0)  # times what seems to be the largest eigenvalue outside
+GUESSES = (1.16, 1.6, 3.0, 6.0)  # times what seems to be the largest eigenvalue outside
 
 
 class Krylov:

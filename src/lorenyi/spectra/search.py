@@ -18,7 +18,8 @@ from lorenyi.spectra.spectrum import Spectrum
 
 SAMPLE = 20_000  # rows up to which a Cholesky factor is kept whole
 PROVABLE = 2000  # rows up to which a Cholesky factor is cheaper than a probe
-SETTLED = 0.3  # residuals of Ritz vectors that are kept, in their values
+# Residuals of Ritz vectors that are kept, in their values: a probe gives up what others know.
+SETTLED = {True: 0.3, False: 0.05}
 FAILURE = 1e-7  # of all probes of one spectrum together
 Goal = Callable[[Spectrum], float]
 
@@ -273,7 +274,7 @@ class KrylovSearch(Search):
         that bounds it overshoots, by less the longer it goes on.
         """
         values, _, residual = self.krylov.ritz()
-        unsettled = np.flatnonzero(residual > SETTLED * values)
+        unsettled = np.flatnonzero(residual > SETTLED[self.provable] * values)
         settled = int(unsettled[0]) if len(unsettled) else len(values) - 1
         if settled < 1:
             return 0
