@@ -269,6 +269,18 @@ def test_a_union_with_a_block_that_nothing_is_proven_of_has_no_enclosure():
     assert bounds.enclosure(whole) is None
 
 
+def test_the_union_of_blocks_keeps_the_rounding_of_the_coarser_one():
+    """Eigenvalues known at sight, beside those of a block that were found in float32."""
+    rng = np.random.default_rng(0)
+    values = np.sort(rng.uniform(size=40))[::-1]
+    values *= 0.5 / values.sum()
+    moved = (values * (1 + 1e-6 * rng.uniform(-1, 1, size=40))).astype(np.float32)
+    parts = [lr.Spectrum(np.array([0.3, 0.2]), 2, 0.5), lr.Spectrum(moved, 40, 0.5)]
+    whole = bounds.union(parts, 42, 1.0)
+    truth = np.sort(np.concatenate([[0.3, 0.2], values]))[::-1]
+    assert_encloses(bounds.enclosure(whole), truth)
+
+
 def test_the_union_of_complete_blocks_keeps_a_wider_proof_of_one():
     """A block found in float32 is complete and yet known to float32's rounding only."""
     found = np.array([0.3, 0.2 - 1e-6])

@@ -37,6 +37,7 @@ from lorenyi.spectra.spectrum import Spectrum, require_rank
 
 SMALL = 300  # rows up to which all eigenvalues cost next to nothing
 FEW_BLOCKS = 64  # of which each is asked for what it leaves open
+COARSE = 1e-3  # bits: the width for which all eigenvalues are tried in float32
 MODERATE = 1200  # rows up to which they cost less than an iteration
 Progress = Callable[[str, float], None]
 
@@ -182,7 +183,9 @@ class Auto(Solver):
         return self._general(A, rank, reason, width)
 
     def _whole(self, A: Gram, reason: str) -> Choice:
-        return Choice("Exact", reason, 24 * len(A) ** 2, lambda failure: WholeSearch(A))
+        # From there on the rounding of a decomposition is far above that of the entries.
+        single = A.quick is not None and self.tol >= COARSE and len(A) >= 128
+        return Choice("Exact", reason, 24 * len(A) ** 2, lambda failure: WholeSearch(A, single))
 
     def _general(
         self, A: Gram, rank: int | None, reason: str, width: Width | None, single: bool = True
@@ -287,6 +290,8 @@ class Auto(Solver):
     ) -> Search | None:
         """Return what to do when a search can learn no more: Krylov, in float64, then all."""
         A = search.A
+        if isinstance(search, WholeSearch) and search.single:
+            return WholeSearch(A)
         if isinstance(search, FactorSearch):
             return self._general(A, rank, "", width).start(failure)
         if isinstance(search, KrylovSearch) and search.single:

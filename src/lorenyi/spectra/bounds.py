@@ -110,7 +110,8 @@ def union(parts: Sequence[Spectrum], n: float, trace: float) -> Spectrum:
         return _together(peaked, n, trace), _together(spread, n, trace)
 
     proven = all(part.proof is not None or part.kind == "complete" for part in parts)
-    plain = all(part.proof is None for part in parts)  # then rounding is all there is to know
+    # Then rounding, that of one precision, is all there is to know.
+    plain = all(part.proof is None and part.values.dtype == values.dtype for part in parts)
     return Spectrum(
         xp.sort(values, descending=True),
         n,

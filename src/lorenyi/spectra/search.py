@@ -81,13 +81,14 @@ def as_if_certain(spectrum: Spectrum) -> Spectrum:
 
 
 class WholeSearch(Search):
-    """All eigenvalues at once."""
+    """All eigenvalues at once, of the matrix as it is or in float32."""
 
     method = "Exact"
 
-    def __init__(self, A: Gram) -> None:
+    def __init__(self, A: Gram, single: bool = False) -> None:
         super().__init__(A)
-        self._spectrum = Exact().solve(A, None)
+        self.single = single
+        self._spectrum = Exact().solve(A.single() if single else A, None)
 
     def spectrum(self) -> Spectrum:
         """Return the eigenvalues."""
