@@ -57,7 +57,7 @@ def test_a_look_contains_the_exact_value(columns, labels, rank, tol, alpha, side
 
 def test_a_lower_end_uses_what_ritz_values_hold_beyond_the_rank():
     """Of what the Frobenius norm leaves open, they take more than half."""
-    A = lr.gram(RNG.normal(size=(600, 4)), Gaussian(1.0))
+    A = lr.gram(np.random.default_rng(0).normal(size=(600, 4)), Gaussian(1.0))
     value = float(Renyi(2, 20, Exact())(A))
     norm = -np.log2(float(A.squared_norm()))
     found = looked(A, 2, 20, 0.02, "low")
