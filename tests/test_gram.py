@@ -753,3 +753,10 @@ def test_stored_entries_are_those_of_the_points(kernel, offset, dtype):
     torch.testing.assert_close(b, a, rtol=tolerance, atol=tolerance)
     size = float(slope_a.abs().max())
     torch.testing.assert_close(slope_b, slope_a, rtol=0.0, atol=100 * tolerance * size)
+
+
+def test_a_batch_whose_entries_do_not_fit_keeps_its_points(monkeypatch):
+    monkeypatch.setattr("lorenyi.gram.make.fits", lambda needed: needed < 3 * 8 * 50**2)
+    x = torch.randn(50, 3, requires_grad=True)
+    assert isinstance(stored_gram(x, lr.Gaussian(1.0)).factors[0], Points)
+    assert isinstance(stored_gram(x[:40], lr.Gaussian(1.0)).factors[0], Matrix)

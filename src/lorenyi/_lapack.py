@@ -19,20 +19,23 @@ LETTERS = {np.dtype(np.float32): "s", np.dtype(np.float64): "d"}
 WORTH = 48  # rows from which waiting costs more than the call
 
 
+_SIGNATURE = ctypes.PYFUNCTYPE(ctypes.c_char_p, ctypes.py_object)(
+    ("PyCapsule_GetName", ctypes.pythonapi)
+)
+_ADDRESS = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)(
+    ("PyCapsule_GetPointer", ctypes.pythonapi)
+)
+
+
 @cache
 def _routine(name: str) -> Any:
     """Return a routine of SciPy's LAPACK, or None where its integers are not those of C."""
     routines: Mapping[str, Any] = cython_lapack.__pyx_capi__
-    capsule = routines[name]
-    signature = ctypes.pythonapi.PyCapsule_GetName
-    signature.restype, signature.argtypes = ctypes.c_char_p, [ctypes.py_object]
-    text = signature(capsule)
+    text = _SIGNATURE(routines[name])
     if b" int *" not in text:
         return None
-    address = ctypes.pythonapi.PyCapsule_GetPointer
-    address.restype, address.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
     count = text.count(b",") + 1
-    return ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * count)(address(capsule, text))
+    return ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * count)(_ADDRESS(routines[name], text))
 
 
 def _address(argument: Any) -> Any:

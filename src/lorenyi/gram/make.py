@@ -10,7 +10,7 @@ import numpy as np
 
 from lorenyi import _arrays
 from lorenyi._arrays import Array
-from lorenyi.blocks import ArraySource, Data, Source, read
+from lorenyi.blocks import ArraySource, Data, Source, fits, read
 from lorenyi.gram.factors import Matrix, Points
 from lorenyi.gram.matrix import Gram
 from lorenyi.gram.ready import frequencies, from_matrix, positive_root
@@ -23,6 +23,8 @@ from lorenyi.kernels import (
     Precomputed,
 )
 from lorenyi.streams import Stream
+
+MATRICES = 3  # of all entries that a loss holds for a variable: itself, exponents, gradient
 
 
 def gram(
@@ -91,8 +93,10 @@ def gram(
 def stored_gram(x: Any, kernel: Kernel | None, *, name: str = "x") -> Gram:
     """Return the Gram of a variable by its entries alone, for one who needs no points: a loss.
 
-    Their gradient is that of `Gram.symmetric`.
+    Their gradient is that of `Gram.symmetric`. Where they do not fit in memory the points stay.
     """
+    if not fits(MATRICES * 8 * len(x) ** 2):
+        return gram(x, kernel, name=name)
     if kernel is not None and kernel.infinitely_divisible is None:  # or a ready matrix
         return gram(x, kernel, name=name).symmetric()
     data = read(x, name)
