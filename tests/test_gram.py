@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import sys
 
 import numpy as np
 import pytest
@@ -756,7 +757,8 @@ def test_stored_entries_are_those_of_the_points(kernel, offset, dtype):
 
 
 def test_a_batch_whose_entries_do_not_fit_keeps_its_points(monkeypatch):
-    monkeypatch.setattr("lorenyi.gram.make.fits", lambda needed: needed < 3 * 8 * 50**2)
+    making = sys.modules["lorenyi.gram.make"]
+    monkeypatch.setattr(making, "fits", lambda needed: needed < making.MATRICES * 8 * 50**2)
     x = torch.randn(50, 3, requires_grad=True)
     assert isinstance(stored_gram(x, lr.Gaussian(1.0)).factors[0], Points)
     assert isinstance(stored_gram(x[:40], lr.Gaussian(1.0)).factors[0], Matrix)
