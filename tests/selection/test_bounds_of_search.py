@@ -154,7 +154,7 @@ def test_many_rows_get_more_pivots_where_a_finer_end_is_asked_for(monkeypatch):
     value = float(Renyi(2, 20, Exact())(lr.gram(X, Gaussian(1.0))))
     widths = []
     for tol in (0.1, 0.01, 1e-6, 1e-9):
-        found = information.joint(np.array([2]), (0, 1), False, tol)
+        found = information.joint(np.array([2]), (0, 1), False, tol, "low")
         assert found.low[0] <= value <= found.high[0]
         widths.append(float(found.width[0]))
     assert widths[1] < 0.7 * widths[0]

@@ -33,11 +33,13 @@ from lorenyi.spectra.auto import Auto, share
 from lorenyi.spectra.cholesky import Factor
 from lorenyi.spectra.krylov import Krylov
 
-SMOOTH, SQUARE = 1e-3, 1e-7  # of a column's kernel and of its square: what factors may leave out
+SMOOTH, SQUARE = 1e-6, 1e-7  # of a column's kernel and of its square: what factors may leave out
 MOST = 64  # columns of these factors
 RESOLVED = 1e-4  # of the largest: eigenvalues of the chosen features that float32 resolves
 START = 5  # vectors to start from, in quarters of the rank
+SEEN = 15  # columns of the factor whose eigenvectors they are
 NOTHING = 1e-18  # in sums of numbers up to one
+STRIPE = 256  # rows of a joint that are made at a time
 TOGETHER = 64  # candidates whose norms are found together
 TINY = 1e-5  # of the largest: products that tell nothing
 GLANCES = {"high": 10, "low": 12}  # and columns of the factor at a glance
@@ -69,16 +71,30 @@ class Column:
     missing: float
 
 
-def column(A: Gram, seed: int = 0) -> Column:
-    """Return what is needed of a candidate, from its Gram."""
-    root = np.sqrt(_arrays.to_numpy(A.weights))[:, None]
-    first, second = _grown(A, SMOOTH, seed), _grown(A * A, SQUARE, seed)
+def column(
+    A: Gram, folded: Gram | None = None, codes: np.ndarray | None = None, seed: int = 0
+) -> Column:
+    """Return what is needed of a candidate, from its Gram.
+
+    Parameters
+    ----------
+    A : Gram
+        Of all rows.
+    folded : Gram, optional
+        Of the distinct ones, if that is known.
+    codes : array of int, optional
+        For each row its number among those.
+    seed : int
+        Of the pivots.
+    """
+    folded, codes = (A, np.arange(len(A))) if folded is None or codes is None else (folded, codes)
+    root = np.sqrt(_arrays.to_numpy(folded.weights))[:, None]
+    first, second = _grown(folded, SMOOTH, seed), _grown(folded * folded, SQUARE, seed)
     values, Z = np.linalg.eigh(first.F.T @ first.F)
     keep = values > 0.1 * SMOOTH * values[-1]
-    factor = first.F @ Z[:, keep][:, ::-1] / root
-    single = np.float32
-    square = flushed((second.F / root).astype(single))
-    return Column(A, flushed(factor.astype(single)), values[keep][::-1], square, second.rest)
+    factor, square = first.F @ Z[:, keep][:, ::-1] / root, second.F / root
+    factor, square = (flushed(part.astype(np.float32))[codes] for part in (factor, square))
+    return Column(A, factor, values[keep][::-1], square, second.rest)
 
 
 def flushed(array: np.ndarray) -> np.ndarray:
@@ -137,6 +153,32 @@ class Block:
         G = self.products(candidate, count)
         return np.maximum(np.linalg.eigvalsh((G.T @ G).astype(np.float64)), 0.0)
 
+    def closer(self, candidate: Column, rank: int) -> tuple[np.ndarray, np.ndarray]:
+        r"""Return Ritz values of the joint J, and better bounds from below, by one product.
+
+        :math:`J U (U' J U)^{-1} U' J` lies below J for any U, here columns near its eigenvectors.
+        """
+        U = self.near(candidate, rank)
+        W = self._times(candidate, U)
+        M = (U.T @ W).astype(np.float64)
+        ritz, Z = np.linalg.eigh(0.5 * (M + M.T))
+        keep = ritz > TINY * ritz[-1]
+        W = W @ np.ascontiguousarray(Z[:, keep] / np.sqrt(ritz[keep]), dtype=W.dtype)
+        values = np.linalg.eigvalsh((W.T @ W).astype(np.float64))
+        return ritz[keep], np.maximum(values, 0.0)
+
+    def _times(self, candidate: Column, U: np.ndarray) -> np.ndarray:
+        """Return a matrix just below the joint's, made as it is needed, times U."""
+        scale, K = _arrays.to_numpy(self.held.scale)[:, None], self.held.factors[0].array
+        phi, product = candidate.factor[self.index], np.empty_like(U)
+        U = scale * U
+        for rows in slices(len(U), STRIPE):
+            part = phi[rows] @ phi.T
+            part *= K[rows]
+            np.matmul(part, U, out=product[rows])
+        product *= scale
+        return product
+
     def squared_norms(self, candidates: Sequence[Column]) -> np.ndarray:
         """Return upper bounds on the sums of squares of the joints' entries."""
         scale = _arrays.to_numpy(self.held.scale)[:, None] ** 2
@@ -157,8 +199,17 @@ class Block:
         A = self.gram * other
         quick = (self.held * other.single(points=False)).stored_from(A.single(points=False))
         A.mass = quick.mass = self.gram.mass
-        A.quick, A.near = quick, self.products(candidate, _columns(rank, START))
+        A.quick, A.near = quick, self.near(candidate, rank)
         return A
+
+    def near(self, candidate: Column, rank: int) -> np.ndarray:
+        """Return columns near the leading eigenvectors of the joint."""
+        G = self.products(candidate, _columns(rank, SEEN))
+        values, Z = np.linalg.eigh((G.T @ G).astype(np.float64))
+        count = min(_columns(rank, START), int(np.sum(values > TINY * values[-1])))
+        Z = Z[:, -count:] / np.sqrt(values[-count:])
+        near: np.ndarray = G @ np.ascontiguousarray(Z, dtype=G.dtype)
+        return near
 
 
 def _columns(rank: int, quarters: int) -> int:
@@ -217,6 +268,15 @@ class Chosen:
     def _share(self, block: Gram) -> int:
         return share(self.rank, block, self.whole) or 1
 
+    @cached_property
+    def slack(self) -> float:
+        """Relative size of the rounding in sums of eigenvalues.
+
+        It moves an eigenvalue of a factor by about that of the largest, whatever its size.
+        """
+        eps, most = float(np.finfo(np.float32).eps), max(b.factor.shape[1] for b in self.blocks)
+        return float(max(2 * b.held.roundoff for b in self.blocks) + (64 + most) * eps)
+
     def squared_norms(self, candidates: Sequence[Column]) -> np.ndarray:
         """Return upper bounds on the squared Frobenius norms of joints, many by one product."""
         parts = [
@@ -230,9 +290,7 @@ class Chosen:
 
         At order 2 its lower end needs the squared Frobenius norm, and without a rank that is all.
         """
-        # Rounding moves an eigenvalue of a factor by about that of the largest, whatever its size.
-        eps, most = float(np.finfo(np.float32).eps), max(b.factor.shape[1] for b in self.blocks)
-        slack = max(2 * b.held.roundoff for b in self.blocks) + (64 + most) * eps
+        slack = self.slack
         if self.entropy.rank is None:
             missing = len(self.blocks) * candidate.missing
             ends = max(norm - missing, 1 / self.whole.n) * (1 - slack), min(norm * (1 + slack), 1.0)
@@ -243,6 +301,18 @@ class Chosen:
         theta = np.sort(np.concatenate([self.singles, *found]))[::-1]
         low, high = Limits(self.whole.n, self.entropy, slack).ends(theta, theta**2, norm)
         return Estimate(low, high if side == "high" else low, high)
+
+    def closer(self, candidate: Column) -> tuple[Estimate, float]:
+        """Bound the entropy of the joint from above by one product, and guess how closely."""
+        ranks = [self._share(block.gram) for block in self.blocks]
+        found = [b.closer(candidate, r) for b, r in zip(self.blocks, ranks, strict=True)]
+        ends = []
+        for values in zip(*found, strict=True):
+            theta = np.sort(np.concatenate([self.singles, *values]))[::-1]
+            ends.append(Limits(self.whole.n, self.entropy, self.slack).ends(theta, theta**2)[1])
+        ritz, high = ends
+        # Ritz values are off by three times as much, about.
+        return Estimate(0.0, high, high), 0.5 * max(ritz - high, 0.0)
 
     def joint(self, candidate: Column) -> Gram:
         """Return the joint with a candidate, split into blocks of which much is known."""

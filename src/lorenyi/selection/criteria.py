@@ -132,11 +132,12 @@ class Terms:
         labels = self.alone((), True)
         if self.above is None or not isinstance(labels, Intervals):
             return self.joint(self.chosen, False) - self.joint(self.chosen, True) + labels
-        # First what comes at once of one, then the other as far as needed, then the one again.
+        # First what comes at once of both, then each as far as needed.
         need = self.above - float(labels.high)
         minus = self.joint(self.chosen, True, "low", -np.inf)
-        plus = self.joint(self.chosen, False, "high", need + minus.low)
+        plus = self.joint(self.chosen, False, "high", np.inf)
         minus = self.joint(self.chosen, True, "low", plus.high - need)
+        plus = self.joint(self.chosen, False, "high", need + minus.low)
         return plus - minus + labels
 
     @property

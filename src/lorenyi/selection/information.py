@@ -76,7 +76,8 @@ class Information(ABC):
         side : {"low", "high", "both"}
             Ends of the intervals that are wanted.
         enough : float or array
-            A lower end that is as high, or an upper end that is as low, need not be better.
+            A lower end that is as high, or an upper end that is as low, need not be better; if
+            any is good enough (infinite), what comes at once is returned.
 
         Returns
         -------
@@ -221,7 +222,10 @@ class Kernels(Information):
         tols, bounds = (np.broadcast_to(a, x.shape).tolist() for a in (tol, enough))
         wanted = {i: Wanted(t, e, side) for i, t, e in zip(x.tolist(), tols, bounds, strict=True)}
         missing = [i for i, w in wanted.items() if not self._narrow((*given, i), target, w)]
+        at_once = bool(np.all(np.isinf(bounds)))
 
+        if at_once and not self._seen_at_once(given, target, side):
+            missing = []
         if self._spread is not None and len(missing) > 1:
             asked = [(self.entropy, i, given, target, wanted[i]) for i in missing]
             there = self._spread(_on_a_worker, asked)
@@ -243,7 +247,7 @@ class Kernels(Information):
             if found is not None:
                 return found
             if chosen is not None and len(given) >= FEW and self.entropy.rank is not None:
-                return self._settle(chosen.joint(self._columns[i]), asked, chosen.solver)
+                return self._closely(chosen, features, target, asked)
             last = self.table.features[i].values
             return self._measure(features, target, asked, base, last)
 
@@ -252,7 +256,8 @@ class Kernels(Information):
             found = parallel(measure, missing, self.workers)
         for i, estimate in zip(missing, found, strict=True):
             self._keep((*given, i), target, estimate, wanted[i])
-        known = [self._known[frozenset((*given, i)), target] for i in x.tolist()]
+        nothing = Estimate(0.0, 0.0, math.log2(self.table.total))
+        known = [self._known.get((frozenset((*given, i)), target), nothing) for i in x.tolist()]
         return Intervals([e.low for e in known], [e.high for e in known])
 
     def alone(self, given: Features, target: bool, tol: float) -> Estimate:
@@ -362,6 +367,17 @@ class Kernels(Information):
             return self._settle(A, wanted, solver)
         return replace(self.entropy, solver=replace(solver, tol=wanted.tol)).certified(A)
 
+    def _closely(
+        self, chosen: Chosen, features: Features, target: bool, wanted: Wanted
+    ) -> Estimate:
+        """Measure a joint from what is known of the chosen features."""
+        column, key = self._columns[features[-1]], (frozenset(features), target)
+        if wanted.side == "high" and (*key, "high") not in self._settled:
+            found, off = chosen.closer(column)
+            if wanted.met(found) or off <= 0.5 * wanted.tol:
+                return found
+        return self._settle(chosen.joint(column), wanted, chosen.solver)
+
     def _settle(self, A: Gram, wanted: Wanted, solver: Auto) -> Estimate:
         """Measure a joint by the ends that are wanted, or as a whole where those do not do."""
         singles, blocks = A.reduced
@@ -375,7 +391,7 @@ class Kernels(Information):
         self, chosen: Chosen, x: list[int], given: Features, target: bool, side: Side
     ) -> dict[int, float]:
         """Return the squared norms that glances at candidates need."""
-        columns = {i: self._column(i) for i in x}
+        columns = dict(zip(x, parallel(self._column, x, self.workers), strict=True))
         fresh = [i for i in x if (frozenset((*given, i)), target) not in self._known]
         # Those in front are measured exactly, which without a rank is one pass.
         needed = side == "low" or (side == "high" and self.entropy.rank is None)
@@ -383,6 +399,11 @@ class Kernels(Information):
             return {}
         norms = chosen.squared_norms([columns[i] for i in fresh])
         return dict(zip(fresh, norms.tolist(), strict=True))
+
+    def _seen_at_once(self, given: Features, target: bool, side: Side) -> bool:
+        """Tell whether something is seen of joints at first sight."""
+        useful = side == "high" or self.entropy.alpha == 2
+        return useful and self._spread is None and self._chosen(given, target) is not None
 
     def _glance(
         self, chosen: Chosen, features: Features, target: bool, wanted: Wanted, norm: float
@@ -396,7 +417,8 @@ class Kernels(Information):
 
     def _column(self, i: int) -> Column:
         if i not in self._columns:
-            self._columns[i] = column(self._gram(i))
+            A, codes = self._gram(i), self.table.features[i].values
+            self._columns[i] = column(A, _product([A], codes, True), codes)
         return self._columns[i]
 
     def _chosen(self, given: Features, target: bool) -> Chosen | None:
