@@ -290,7 +290,7 @@ def eigh(matrix: Array) -> tuple[Array, Array]:
     """Return the eigenvalues, ascending, and eigenvectors of a symmetric matrix, or of a stack."""
     if is_numpy(matrix):
         with one_thread(matrix.shape[-1]):
-            return cast(tuple[Array, Array], np.linalg.eigh(matrix))
+            return _lapack.eigh(matrix)
     values, vectors = namespace(matrix).linalg.eigh(matrix)
     return values, vectors
 

@@ -1,4 +1,4 @@
-"""Two LAPACK routines, called such that other threads go on meanwhile.
+"""A few LAPACK routines, called such that other threads go on meanwhile.
 
 NumPy's and SciPy's wrappers keep the interpreter's lock during most calls, so that candidates which
 are measured side by side would wait for each other. SciPy offers the routines themselves to C code
@@ -61,21 +61,33 @@ def _worth(matrix: np.ndarray) -> bool:
 
 def eigvalsh(matrix: np.ndarray) -> np.ndarray:
     """Return the eigenvalues of a symmetric matrix, ascending."""
+    return np.linalg.eigvalsh(matrix) if not _worth(matrix) else _decomposed(matrix, b"N")[0]
+
+
+def eigh(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the eigenvalues of a symmetric matrix, ascending, and eigenvectors as columns."""
     if not _worth(matrix):
-        return np.linalg.eigvalsh(matrix)
+        values, vectors = np.linalg.eigh(matrix)
+        return values, vectors
+    values, rows = _decomposed(matrix, b"V")
+    return values, rows.T
+
+
+def _decomposed(matrix: np.ndarray, what: bytes) -> tuple[np.ndarray, np.ndarray]:
+    """Return eigenvalues, and eigenvectors as rows where they are asked for."""
     n, letter = len(matrix), LETTERS[matrix.dtype]
     a = np.array(matrix, order="C")  # destroyed
     values = np.empty(n, dtype=a.dtype)
     size, work, numbers = ctypes.c_int(n), np.empty(1, dtype=a.dtype), np.empty(1, dtype=np.intc)
     ask = ctypes.c_int(-1)
-    options = (b"N", b"L", size, a, size, values)
+    options = (what, b"L", size, a, size, values)
     _call(f"{letter}syevd", *options, work, ask, numbers, ask)
     lengths = ctypes.c_int(int(work[0])), ctypes.c_int(int(numbers[0]))
     work = np.empty(lengths[0].value, dtype=a.dtype)
     numbers = np.empty(lengths[1].value, dtype=np.intc)
     if _call(f"{letter}syevd", *options, work, lengths[0], numbers, lengths[1]):
         raise np.linalg.LinAlgError("eigenvalues did not converge: the matrix has NaN or infinity")
-    return values
+    return values, a
 
 
 def is_positive_definite(matrix: np.ndarray) -> bool:

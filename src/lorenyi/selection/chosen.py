@@ -25,25 +25,31 @@ import numpy as np
 
 from lorenyi import _arrays
 from lorenyi.blocks import fits, slices
-from lorenyi.entropy import Renyi
+from lorenyi.entropy import Renyi, renyi_entropy
 from lorenyi.estimate import Estimate
 from lorenyi.gram import Gram
 from lorenyi.selection.ends import Limits, Side
+from lorenyi.selection.proven import enclose
 from lorenyi.spectra.auto import Auto, share
+from lorenyi.spectra.bounds import together
 from lorenyi.spectra.cholesky import Factor
 from lorenyi.spectra.krylov import Krylov
+from lorenyi.spectra.search import PROVABLE
+from lorenyi.spectra.solver import known_spectrum
+from lorenyi.spectra.spectrum import Spectrum
 
 SMOOTH, SQUARE = 1e-6, 1e-7  # of a column's kernel and of its square: what factors may leave out
 MOST = 64  # columns of these factors
 RESOLVED = 1e-4  # of the largest: eigenvalues of the chosen features that float32 resolves
 START = 5  # vectors to start from, in quarters of the rank
 SEEN = 15  # columns of the factor whose eigenvectors they are
+WIDEST = 768  # of them, at most
 NOTHING = 1e-18  # in sums of numbers up to one
 STRIPE = 256  # rows of a joint that are made at a time
 TOGETHER = 64  # candidates whose norms are found together
 TINY = 1e-5  # of the largest: products that tell nothing
 GLANCES = {"high": 10, "low": 12}  # and columns of the factor at a glance
-WIDE = 3  # vectors that are kept of the chosen features, in ranks
+WIDE = 2  # vectors that are kept of the chosen features, in ranks
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,15 +64,18 @@ class Column:
         Orthogonal columns Phi (with respect to the weights), largest first.
     values : array, r
         Their squared norms.
+    rest : float
+        The (weighted) trace that the factor leaves out.
     square : array, n x s
         The factor of the squared kernel.
     missing : float
-        The (weighted) trace that the square's factor leaves out.
+        The trace that this one leaves out.
     """
 
     gram: Gram
     factor: np.ndarray
     values: np.ndarray
+    rest: float
     square: np.ndarray
     missing: float
 
@@ -90,11 +99,12 @@ def column(
     folded, codes = (A, np.arange(len(A))) if folded is None or codes is None else (folded, codes)
     root = np.sqrt(_arrays.to_numpy(folded.weights))[:, None]
     first, second = _grown(folded, SMOOTH, seed), _grown(folded * folded, SQUARE, seed)
-    values, Z = np.linalg.eigh(first.F.T @ first.F)
+    values, Z = _arrays.eigh(first.F.T @ first.F)
     keep = values > 0.1 * SMOOTH * values[-1]
     factor, square = first.F @ Z[:, keep][:, ::-1] / root, second.F / root
     factor, square = (flushed(part.astype(np.float32))[codes] for part in (factor, square))
-    return Column(A, factor, values[keep][::-1], square, second.rest)
+    rest = max(first.rest, 0.0) + float(np.sum(values[~keep]))
+    return Column(A, factor, values[keep][::-1], rest, square, second.rest)
 
 
 def flushed(array: np.ndarray) -> np.ndarray:
@@ -151,21 +161,33 @@ class Block:
     def eigenvalues(self, candidate: Column, count: int) -> np.ndarray:
         """Return lower bounds on the leading eigenvalues of the joint."""
         G = self.products(candidate, count)
-        return np.maximum(np.linalg.eigvalsh((G.T @ G).astype(np.float64)), 0.0)
+        values: np.ndarray = np.maximum(_arrays.eigvalsh((G.T @ G).astype(np.float64)), 0.0)
+        return values
 
-    def closer(self, candidate: Column, rank: int) -> tuple[np.ndarray, np.ndarray]:
+    def closer(self, candidate: Column, rank: int, seen: int) -> tuple[np.ndarray, np.ndarray]:
         r"""Return Ritz values of the joint J, and better bounds from below, by one product.
 
         :math:`J U (U' J U)^{-1} U' J` lies below J for any U, here columns near its eigenvectors.
         """
-        U = self.near(candidate, rank)
+        U = self.near(candidate, rank, seen)
         W = self._times(candidate, U)
         M = (U.T @ W).astype(np.float64)
-        ritz, Z = np.linalg.eigh(0.5 * (M + M.T))
+        ritz, Z = _arrays.eigh(0.5 * (M + M.T))
         keep = ritz > TINY * ritz[-1]
         W = W @ np.ascontiguousarray(Z[:, keep] / np.sqrt(ritz[keep]), dtype=W.dtype)
-        values = np.linalg.eigvalsh((W.T @ W).astype(np.float64))
+        values = _arrays.eigvalsh((W.T @ W).astype(np.float64))
         return ritz[keep], np.maximum(values, 0.0)
+
+    def enclosed(self, candidate: Column, rank: int) -> tuple[Spectrum, Spectrum] | None:
+        """Enclose the spectrum of the joint, if two products are enough."""
+        scale = _arrays.to_numpy(self.held.scale)[:, None]
+        phi = scale * candidate.factor[self.index]
+        J: np.ndarray = phi @ phi.T
+        J *= self.held.factors[0].array
+        near = self.near(candidate, rank, 2 * SEEN // 3)  # two products make up for that
+        # A factor's entries are sums of as many products as it has columns.
+        roundoff = self.held.roundoff + phi.shape[1] * float(np.finfo(phi.dtype).eps)
+        return enclose(J, near, rank, self.gram.mass, roundoff, candidate.rest)
 
     def _times(self, candidate: Column, U: np.ndarray) -> np.ndarray:
         """Return a matrix just below the joint's, made as it is needed, times U."""
@@ -202,10 +224,10 @@ class Block:
         A.quick, A.near = quick, self.near(candidate, rank)
         return A
 
-    def near(self, candidate: Column, rank: int) -> np.ndarray:
+    def near(self, candidate: Column, rank: int, seen: int = SEEN) -> np.ndarray:
         """Return columns near the leading eigenvectors of the joint."""
-        G = self.products(candidate, _columns(rank, SEEN))
-        values, Z = np.linalg.eigh((G.T @ G).astype(np.float64))
+        G = self.products(candidate, min(_columns(rank, seen), WIDEST))
+        values, Z = _arrays.eigh((G.T @ G).astype(np.float64))
         count = min(_columns(rank, START), int(np.sum(values > TINY * values[-1])))
         Z = Z[:, -count:] / np.sqrt(values[-count:])
         near: np.ndarray = G @ np.ascontiguousarray(Z, dtype=G.dtype)
@@ -302,10 +324,14 @@ class Chosen:
         low, high = Limits(self.whole.n, self.entropy, slack).ends(theta, theta**2, norm)
         return Estimate(low, high if side == "high" else low, high)
 
-    def closer(self, candidate: Column) -> tuple[Estimate, float]:
-        """Bound the entropy of the joint from above by one product, and guess how closely."""
+    def closer(self, candidate: Column, times: int) -> tuple[Estimate, float]:
+        """Bound the entropy of the joint from above by one product, and guess how closely.
+
+        Better from a start that took several times as many columns.
+        """
+        seen = times * SEEN
         ranks = [self._share(block.gram) for block in self.blocks]
-        found = [b.closer(candidate, r) for b, r in zip(self.blocks, ranks, strict=True)]
+        found = [b.closer(candidate, r, seen) for b, r in zip(self.blocks, ranks, strict=True)]
         ends = []
         for values in zip(*found, strict=True):
             theta = np.sort(np.concatenate([self.singles, *values]))[::-1]
@@ -313,6 +339,24 @@ class Chosen:
         ritz, high = ends
         # Ritz values are off by three times as much, about.
         return Estimate(0.0, high, high), 0.5 * max(ritz - high, 0.0)
+
+    def enclosed(self, candidate: Column) -> Estimate | None:
+        """Bound the entropy of the joint on both sides, if two products are enough."""
+        if max(map(len, (block.gram for block in self.blocks))) > PROVABLE:
+            return None
+        pairs = []
+        for block in self.blocks:
+            pair = block.enclosed(candidate, self._share(block.gram))
+            if pair is None:
+                return None
+            pairs.append(pair)
+        known = known_spectrum(self.singles, None)
+        alpha, rank, n = self.entropy.alpha, self.entropy.rank, self.whole.n
+        low, high = (
+            float(renyi_entropy(together([*known, *end], n, 1.0), alpha, rank))
+            for end in zip(*pairs, strict=True)
+        )
+        return Estimate(low, 0.5 * (low + high), high)
 
     def joint(self, candidate: Column) -> Gram:
         """Return the joint with a candidate, split into blocks of which much is known."""
@@ -336,7 +380,7 @@ def _block(index: np.ndarray, A: Gram, near: np.ndarray | None, count: int, seed
     U = krylov.vectors(krylov.ritz(count)[1])
     W = held @ U
     M = (U.T @ W).astype(np.float64)
-    values, Z = np.linalg.eigh(0.5 * (M + M.T))
+    values, Z = _arrays.eigh(0.5 * (M + M.T))
     keep = values > RESOLVED * values[-1]
     root = (Z[:, keep] / np.sqrt(values[keep]))[:, ::-1]
     factor = W @ np.ascontiguousarray(root, dtype=W.dtype)

@@ -197,6 +197,7 @@ class Kernels(Information):
         self._codes: dict[tuple[Features, bool], np.ndarray] = {}
         self._known: dict[tuple[frozenset[int], bool], Estimate] = {}
         self._settled: dict[tuple[frozenset[int], bool, Side], float] = {}  # tolerance of one end
+        self._looks: dict[tuple[frozenset[int], bool], int] = {}  # at joints with chosen features
         self._kernels: dict[int, np.ndarray] = {}
         self._kept: dict[Features, Levels | None] = {}
         self._columns: dict[int, Column] = {}
@@ -372,10 +373,18 @@ class Kernels(Information):
     ) -> Estimate:
         """Measure a joint from what is known of the chosen features."""
         column, key = self._columns[features[-1]], (frozenset(features), target)
-        if wanted.side == "high" and (*key, "high") not in self._settled:
-            found, off = chosen.closer(column)
-            if wanted.met(found) or off <= 0.5 * wanted.tol:
-                return found
+        before = self._looks.get(key, 0)
+        if wanted.side == "high":
+            for times in range(before + 1, 3):
+                self._looks[key] = times
+                found, off = chosen.closer(column, times)
+                if wanted.met(found) or off <= 0.5 * wanted.tol:
+                    return found
+        elif not before:
+            self._looks[key] = 1
+            both = chosen.enclosed(column)
+            if both is not None and wanted.met(both):
+                return both
         return self._settle(chosen.joint(column), wanted, chosen.solver)
 
     def _settle(self, A: Gram, wanted: Wanted, solver: Auto) -> Estimate:

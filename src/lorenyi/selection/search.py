@@ -17,6 +17,7 @@ from lorenyi.selection.table import Table
 TIE = 1e-9  # bits: narrower intervals that still overlap are equal
 COARSE, FINE, FINEST = 0.1, 4e-3, 1e-11  # bits: widths of entropies at first, for those in front
 AHEAD = 2  # candidates in front
+FINER = 64  # times as fine as its level, at most, where two seem to be close
 REPORTED = 1e-3  # bits: the width to which the score of a chosen feature is told
 
 Progress = Callable[[str], None]
@@ -100,6 +101,9 @@ class Race:
             tol = coarse[batch] if to == 1 else np.full(len(batch), tolerance(to))
             if to == 2 and not above:  # as fine as it was needed in the step before
                 tol = np.full(len(batch), np.clip(0.5 * self._margin, 2 * tolerance(3), FINE))
+            elif not above:  # as fine as it seems to be needed now
+                first, second = np.sort(np.where(whole, scores.value, scores.high))[:-3:-1]
+                tol = np.clip(0.4 * (first - second), tol / FINER, tol)
             best = float(scores.low.max()) if above else None
             found = score_of(candidates[batch], tol, best)
             scores.low[batch], scores.high[batch] = found.low, found.high

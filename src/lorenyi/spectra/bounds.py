@@ -107,7 +107,7 @@ def union(parts: Sequence[Spectrum], n: float, trace: float) -> Spectrum:
     def proof() -> tuple[Spectrum, Spectrum]:
         pairs = [pair for part in parts if (pair := enclosure(part))]
         peaked, spread = zip(*pairs, strict=True)
-        return _together(peaked, n, trace), _together(spread, n, trace)
+        return together(peaked, n, trace), together(spread, n, trace)
 
     proven = all(part.proof is not None or part.kind == "complete" for part in parts)
     # Then rounding, that of one precision, is all there is to know.
@@ -122,7 +122,7 @@ def union(parts: Sequence[Spectrum], n: float, trace: float) -> Spectrum:
     )
 
 
-def _together(parts: Sequence[Spectrum], n: float, trace: float) -> Spectrum:
+def together(parts: Sequence[Spectrum], n: float, trace: float) -> Spectrum:
     """Take the values of complete NumPy spectra together; places left over hold zeros."""
     values = np.concatenate([part.values for part in parts])
     counts = [np.ones(len(part)) if part.counts is None else part.counts for part in parts]

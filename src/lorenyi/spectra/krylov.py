@@ -264,7 +264,7 @@ class Krylov:
                 slack += 4 * len(M) * self._eps * float(diagonal.max() + tau)
                 self.complement = min(self.complement, float(tau) + slack)
                 break
-            _mirror(M)
+            mirror(M)
         return self.complement
 
     def _without(self, Y: np.ndarray, theta: np.ndarray) -> np.ndarray:
@@ -315,7 +315,7 @@ class Krylov:
             within = _largest(theta[:j], _norm(leak[:, :j]) + dropped, tau)
             bound[:j] = np.minimum(bound[:j], within)
             if j in closely and math.isfinite(dropped):
-                close = _coupled(theta[:j], leak[:, :j], dropped, tau)
+                close = coupled(theta[:j], leak[:, :j], dropped, tau)
                 bound[:j] = np.minimum(bound[:j], close)
         bound = np.minimum.accumulate(bound)
         t = np.arange(1, p + 1)
@@ -360,7 +360,7 @@ class Krylov:
         return Spectrum(kept, len(A), A.mass, kind, proof=self.enclose, failure=self.failure)
 
 
-def _mirror(M: np.ndarray) -> None:
+def mirror(M: np.ndarray) -> None:
     """Copy the lower triangle to the upper one."""
     for rows in slices(len(M), 256):
         M[rows, rows] = np.tril(M[rows, rows]) + np.tril(M[rows, rows], -1).T
@@ -390,7 +390,7 @@ def _largest(a: np.ndarray | float, b: float, c: np.ndarray | float) -> np.ndarr
     return np.asarray(0.5 * (a + c + np.sqrt((a - c) ** 2 + 4 * np.square(b))))
 
 
-def _coupled(theta: np.ndarray, leak: np.ndarray, dropped: float, tau: float) -> np.ndarray:
+def coupled(theta: np.ndarray, leak: np.ndarray, dropped: float, tau: float) -> np.ndarray:
     r"""Bound the leading eigenvalues of [[Theta, L'], [L, C]] if C lies below tau I.
 
     They lie below those of the same matrix with tau I, in which only the columns of L matter. What
