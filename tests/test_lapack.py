@@ -28,6 +28,18 @@ def test_eigenvalues_are_numpys_and_the_matrix_stays(n, dtype):
     assert np.array_equal(M, symmetric(n, dtype))
 
 
+@pytest.mark.parametrize("n", SIZES)
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_eigenvectors_belong_to_their_values(n, dtype):
+    M = symmetric(n, dtype)
+    values, V = _lapack.eigh(M)
+    assert values.dtype == V.dtype == dtype
+    close = 8 * np.finfo(dtype).eps * np.abs(M).max() * n
+    assert np.abs(M @ V - V * values).max() <= close
+    assert np.abs(V.T @ V - np.eye(n)).max() <= close
+    assert np.all(np.diff(values) >= 0)
+
+
 @pytest.mark.parametrize("layout", ["columns first", "part of a larger one", "stack", "integers"])
 def test_eigenvalues_of_other_layouts(layout):
     M = symmetric(150, np.float64)

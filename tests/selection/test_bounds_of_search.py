@@ -159,3 +159,54 @@ def test_many_rows_get_more_pivots_where_a_finer_end_is_asked_for(monkeypatch):
         widths.append(float(found.width[0]))
     assert widths[1] < 0.7 * widths[0]
     assert widths[1] == widths[2] == widths[3]
+
+
+@pytest.mark.parametrize("alpha", [1.01, 2])
+def test_what_comes_at_once_is_no_work_where_nothing_is_known(alpha, monkeypatch):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 3)), rng.integers(0, 2, 60)
+    information = Kernels(table(X, y, None), Renyi(alpha, 10))
+    x = np.array([1, 2])
+    for side, enough in (("low", -np.inf), ("high", np.inf)):
+        found = information.joint(x, (0,), True, 1e-3, side, enough)
+        assert np.array_equal(found.low, [0, 0])
+        assert np.allclose(found.high, np.log2(60))
+    for side, enough in (("low", np.inf), ("high", -np.inf)):  # never enough: as well as asked for
+        assert information.joint(x, (0,), True, 1e-3, side, enough).width.max() <= 1e-3
+    for side, enough in (("low", -np.inf), ("high", np.inf)):  # what was found before comes at once
+        assert information.joint(x, (0,), True, 1e-3, side, enough).width.max() <= 1e-3
+
+
+def test_of_many_rows_only_the_most_likely_get_a_closer_look(monkeypatch):
+    """As if 300 rows were many: the guesses tell which four, and the warning names who is left."""
+    monkeypatch.setattr("lorenyi.selection.information.LARGE", 100)
+    monkeypatch.setattr("lorenyi.selection.information.ROWS", 1)  # nor few values
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(300, 12))
+    y = (X[:, 3] + 0.7 * X[:, 5] + 0.5 * rng.normal(size=300) > 0).astype(int)
+    asked = []
+
+    class Watched(Kernels):
+        def _large(self, A, wanted, seed, again):
+            asked.append((wanted.tol, again))
+            return super()._large(A, wanted, seed, again)
+
+    monkeypatch.setattr("lorenyi.selection.criteria.Kernels", Watched)
+    selector = InformationSelector(3, criterion=JointInformation(entropy=Renyi(2, 10)))
+    with pytest.warns(RuntimeWarning, match="still overlap"):
+        selector.fit(X, y)
+    assert set(selector.indices_[:2]) == {3, 5}
+    assert any(again for _, again in asked)
+
+
+def test_guesses_are_the_values_that_were_measured():
+    rng = np.random.default_rng(2)
+    X, y = rng.normal(size=(80, 3)), rng.integers(0, 2, 80)
+    information = Kernels(table(X, y, None), Renyi(2, 10))
+    guesses = information.guesses()
+    assert np.isnan(guesses.joint(np.array([1]), (0,), False)).all()
+    known = information.joint(np.array([1]), (0,), False, 1e-6)
+    guess = guesses.joint(np.array([1]), (0,), False)
+    assert isinstance(guess, np.ndarray)
+    assert known.low[0] <= guess[0] <= known.high[0]
+    assert guesses.alone((0,), True) == pytest.approx(float(information.alone((0,), True, 1e-6)))

@@ -54,6 +54,56 @@ def test_a_glance_bounds_the_exact_value(alpha, target, nominal, weighted):
             assert exact - 0.25 <= kept.glance(column(candidate), "low", norm).low <= exact
 
 
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("nominal", [False, True])
+@pytest.mark.parametrize("target", [False, True])
+@pytest.mark.parametrize("alpha", [0.6, 1.01, 2])
+def test_one_product_is_closer_and_two_enclose(alpha, target, nominal, weighted):
+    n, entropy = 500, Renyi(alpha, 30, Exact())
+    weights = np.random.default_rng(5).integers(1, 4, n).astype(float) if weighted else None
+    grams, candidate, labels, y = variables(n, 3, weights, nominal)
+    _, kept = chosen(grams, labels if target else None, y, entropy)
+    A = candidate
+    for B in grams + ([labels] if target else []):
+        A = A * B
+    exact = float(entropy(A))
+    c = column(candidate)
+    glance = kept.glance(c, "high").high
+    for times in (1, 2):
+        found, off = kept.closer(c, times)
+        assert exact <= found.high <= min(glance, exact + 0.01)
+        assert found.high - exact <= 2 * off + 2e-4  # about right, but for rounding
+    both = kept.enclosed(c)
+    assert both.low <= exact <= both.high
+    assert both.width < 2e-3
+
+
+def test_more_columns_make_one_product_closer():
+    grams, candidate, _, y = variables(600, 8)
+    entropy = Renyi(0.6, 40, Exact())
+    _, kept = chosen(grams, None, y, entropy)
+    once, twice = (kept.closer(column(candidate), times)[0].high for times in (1, 2))
+    assert twice < once - 1e-5
+
+
+def test_a_column_of_few_values_is_the_same_from_its_distinct_rows():
+    values = np.random.default_rng(2).integers(0, 12, 300)
+    A = lr.gram(values / 3.0, Gaussian(1.0))
+    folded = lr.gram(np.arange(12) / 3.0, Gaussian(1.0), weights=np.bincount(values).astype(float))
+    plain, short = column(A), column(A, folded, values)
+    for name in ("factor", "square"):
+        one, other = (getattr(c, name) @ getattr(c, name).T for c in (plain, short))
+        assert np.allclose(one, other, atol=2e-5)
+    assert np.allclose(plain.values, short.values, atol=1e-6)
+
+
+def test_blocks_of_many_rows_are_not_enclosed(monkeypatch):
+    monkeypatch.setattr("lorenyi.selection.chosen.PROVABLE", 100)
+    grams, candidate, _, y = variables(500, 6)
+    _, kept = chosen(grams, None, y, Renyi(2, 30))
+    assert kept.enclosed(column(candidate)) is None
+
+
 @pytest.mark.parametrize("target", [False, True])
 def test_at_order_two_a_glance_is_all_that_is_needed(target):
     grams, candidate, labels, y = variables(500, 6)

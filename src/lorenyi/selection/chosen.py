@@ -2,7 +2,7 @@ r"""What is kept of the chosen features while candidates join them.
 
 The joint of chosen features S and a candidate c has the matrix :math:`A_S \circ k_c`. If c told
 nothing of S, its eigenvectors would be the products :math:`u_i \circ \varphi_m` of theirs, with
-eigenvalues :math:`\lambda_i \mu_m`. Two things follow.
+eigenvalues :math:`\lambda_i \mu_m`. Three things follow.
 
 * At a glance: with :math:`F F' \preceq A_S` (from m products with :math:`A_S`, see `Block`) and
   :math:`\Phi \Phi' \preceq k_c`, the products of their columns are a factor G with :math:`G G'
@@ -10,8 +10,9 @@ eigenvalues :math:`\lambda_i \mu_m`. Two things follow.
   below those of the joint, whose matrix was never made: :math:`O(n q^2)` for q columns. At order 2
   :math:`\|A_S \circ k_c\|_F^2 = \sum_m \psi_m' (A_S \circ A_S) \psi_m` with a factor of
   :math:`k_c^2`.
-* A start: the products span a space in which the leading eigenvectors nearly lie. One
-  multiplication with it does what takes a Krylov basis from random columns four.
+* A start: the leading eigenvectors U of G G' are near those of the joint J. One product J U gives
+  :math:`J U (U' J U)^{-1} U' J \preceq J`, whose eigenvalues are nearly those of J.
+* An enclosure: two products and a Cholesky factor bound both ends (see `proven`).
 """
 
 from __future__ import annotations

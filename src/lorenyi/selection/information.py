@@ -34,8 +34,8 @@ from lorenyi.spectra import Auto
 
 Features: TypeAlias = tuple[int, ...]
 FEW_ROWS = 600  # of a table whose matrices are small enough to be measured one by one
-COARSE = 0.05  # bits: the tolerance for which few pivots of many rows must do
 SINGLE = 2e-3  # bits: the tolerance for which eigenvalues of few rows are found in float32
+PATIENCE = 4  # candidates of many rows that are worth a closer look
 FEW = 2  # features whose joint kernel is so smooth that a Cholesky factor is cheaper than a pass
 
 
@@ -48,8 +48,15 @@ class Information(ABC):
         Features, target, weights.
     """
 
+    #: How many candidates of a step are worth a closer look than the first; None: all.
+    patience: int | None = None
+
     def __init__(self, table: Table) -> None:
         self.table = table
+
+    def guesses(self) -> Information:
+        """Return the same as numbers: the most likely values of what is known so far."""
+        return self
 
     @abstractmethod
     def joint(
@@ -76,8 +83,8 @@ class Information(ABC):
         side : {"low", "high", "both"}
             Ends of the intervals that are wanted.
         enough : float or array
-            A lower end that is as high, or an upper end that is as low, need not be better; if
-            any is good enough (infinite), what comes at once is returned.
+            A lower end that is as high, or an upper end that is as low, need not be better; where
+            any is good enough (for all, infinite), what comes at once is returned.
 
         Returns
         -------
@@ -206,6 +213,7 @@ class Kernels(Information):
         # ones, of many values, have few eigenvalues that count (at order 2 none are needed).
         most = math.isqrt(MEMORY // 8 // max(len(table.features), 1))
         self._most = min(ROWS if entropy.alpha == 2 else SMOOTH, most)
+        self.patience = PATIENCE if len(table) > LARGE else None
         self._few_single = entropy.alpha >= 1 and (entropy.rank is not None or entropy.alpha != 2)
 
     def joint(
@@ -223,7 +231,8 @@ class Kernels(Information):
         tols, bounds = (np.broadcast_to(a, x.shape).tolist() for a in (tol, enough))
         wanted = {i: Wanted(t, e, side) for i, t, e in zip(x.tolist(), tols, bounds, strict=True)}
         missing = [i for i, w in wanted.items() if not self._narrow((*given, i), target, w)]
-        at_once = bool(np.all(np.isinf(bounds)))
+        any_end = {"low": -math.inf, "high": math.inf}.get(side)
+        at_once = all(bound == any_end for bound in bounds)
 
         if at_once and not self._seen_at_once(given, target, side):
             missing = []
@@ -260,6 +269,14 @@ class Kernels(Information):
         nothing = Estimate(0.0, 0.0, math.log2(self.table.total))
         known = [self._known.get((frozenset((*given, i)), target), nothing) for i in x.tolist()]
         return Intervals([e.low for e in known], [e.high for e in known])
+
+    def guesses(self) -> Information:
+        """Return the same as numbers: what solvers took for the value, which is not the middle."""
+        return Guesses(self)
+
+    def guess(self, features: Features, target: bool) -> float:
+        """Return the most likely value of a joint entropy that was measured, or NaN."""
+        return float(self._known.get((frozenset(features), target), math.nan))
 
     def alone(self, given: Features, target: bool, tol: float) -> Estimate:
         """Return the entropy of chosen features, with or without the target."""
@@ -360,8 +377,9 @@ class Kernels(Information):
             return Estimate(value, value, value)
         if max(map(len, A.reduced[1]), default=0) > LARGE:
             key = frozenset(features), target
-            found = self._large(A, wanted, solver.seed, key in self._known)
-            if wanted.tol < COARSE:  # then that is all there is to be had
+            again = key in self._known
+            found = self._large(A, wanted, solver.seed, again)
+            if again:  # then that is all there is to be had
                 self._settled[*key, wanted.side] = 0.0
             return found
         if len(features) > FEW:
@@ -455,17 +473,43 @@ class Kernels(Information):
         return self._last[target][1]
 
     def _large(self, A: Gram, wanted: Wanted, seed: int, again: bool) -> Estimate:
-        """Measure a joint of many rows: coarsely, and as finely as time allows if that is needed.
+        """Measure a joint of many rows: coarsely, and as finely as time allows if asked again.
 
         The effort is four times as much with twice the pivots.
         """
-        rank = self.entropy.rank or 100
-        for size in (4 * rank,) if again else (2 * rank, 4 * rank):
-            solver = Streamed(size, seed, both=wanted.side != "high")
-            found = replace(self.entropy, solver=solver).certified(A)
-            if wanted.met(found) or wanted.tol >= COARSE:
-                break
-        return found
+        size = (4 if again else 2) * (self.entropy.rank or 100)
+        solver = Streamed(size, seed, both=wanted.side != "high")
+        return replace(self.entropy, solver=solver).certified(A)
+
+
+class Guesses(Information):
+    """What `Kernels` has measured so far, as numbers.
+
+    Parameters
+    ----------
+    known : Kernels
+        Where they come from.
+    """
+
+    def __init__(self, known: Kernels) -> None:
+        super().__init__(known.table)
+        self.known = known
+
+    def joint(
+        self,
+        x: np.ndarray,
+        given: Features,
+        target: bool,
+        tol: Any = 0.0,
+        side: Side = "both",
+        enough: Any = math.nan,
+    ) -> np.ndarray:
+        """Return the most likely joint entropy for each candidate."""
+        return np.array([self.known.guess((*given, i), target) for i in x.tolist()])
+
+    def alone(self, given: Features, target: bool, tol: float = 1e-3) -> float:
+        """Return the most likely entropy of chosen features, with or without the target."""
+        return float(self.known.alone(given, target, tol))
 
 
 _THERE: WeakKeyDictionary[Table, dict[Renyi, Kernels]] = WeakKeyDictionary()

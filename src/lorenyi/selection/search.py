@@ -22,6 +22,7 @@ REPORTED = 1e-3  # bits: the width to which the score of a chosen feature is tol
 
 Progress = Callable[[str], None]
 Scores = Callable[[np.ndarray, np.ndarray, float | None], Intervals]
+Guess = Callable[[np.ndarray], np.ndarray]
 
 
 def score(
@@ -69,8 +70,12 @@ class Race:
         def scores(x: np.ndarray, tol: np.ndarray, above: float | None) -> Intervals:
             return score(self.criterion, self.information, x, chosen, tol, above)
 
+        def guess(x: np.ndarray) -> np.ndarray:
+            guesses = self.information.guesses()
+            return score(self.criterion, guesses, x, chosen, FINE).value
+
         # With features chosen, what is known of them makes a close look as cheap as a coarse one.
-        return self._run(candidates, scores, COARSE if len(chosen) < 2 else 2 * FINE)
+        return self._run(candidates, scores, COARSE if len(chosen) < 2 else 2 * FINE, guess)
 
     def best_pair(self, candidates: np.ndarray) -> tuple[int, int]:
         """Return the two candidates with the best score together; of equal pairs the first."""
@@ -89,7 +94,13 @@ class Race:
         pair = Race(self.criterion, self.information)._run(np.arange(len(one)), scores)
         return int(one[pair]), int(other[pair])
 
-    def _run(self, candidates: np.ndarray, score_of: Scores, coarsest: float = COARSE) -> int:
+    def _run(
+        self,
+        candidates: np.ndarray,
+        score_of: Scores,
+        coarsest: float = COARSE,
+        guess: Guess | None = None,
+    ) -> int:
         count = len(candidates)
         scores = Intervals(np.full(count, -np.inf), np.full(count, np.inf))
         level = np.zeros(count, dtype=np.int64)  # how often each was looked at
@@ -113,9 +124,15 @@ class Race:
             look(ahead, 2, above=False)
         if not level.all():
             look(np.flatnonzero(level == 0), 1, above=True)
+        patience = self.information.patience if guess is not None else None
+        worth = np.ones(count, dtype=bool)  # a closer look
         while True:
             active = scores.high >= float(scores.low.max()) - TIE
-            left = np.flatnonzero(active & (scores.width > TIE) & (tolerance(level) > FINEST))
+            if patience is not None and active.sum() > patience and guess is not None:
+                worth[active] = _largest(guess(candidates[active]), patience)
+                patience = None
+            left = active & worth & (scores.width > TIE) & (tolerance(level) > FINEST)
+            left = np.flatnonzero(left)
             if active.sum() == 1 or not len(left):
                 break
             best_first = left[np.argsort(-scores.high[left], kind="stable")]
@@ -129,7 +146,7 @@ class Race:
         for i, gap, seen in zip(candidates.tolist(), gaps.tolist(), level.tolist(), strict=True):
             # A coarse upper end that was low enough says little of how far behind one is.
             self._behind[i] = max(gap, self._behind.get(i, 0.0)) if seen == 1 else gap
-        return self._winner(candidates[active], scores[active])
+        return self._winner(candidates[active], scores[active], guess)
 
     def _start(self, candidates: np.ndarray, coarsest: float) -> tuple[np.ndarray, np.ndarray]:
         """Return who starts, and the tolerance that is enough for each to begin with."""
@@ -139,12 +156,19 @@ class Race:
         ahead = np.argsort(gaps, kind="stable")[:AHEAD]
         return ahead, np.clip(0.5 * gaps, FINE, coarsest)
 
-    def _winner(self, active: np.ndarray, scores: Intervals) -> int:
+    def _winner(self, active: np.ndarray, scores: Intervals, guess: Guess | None) -> int:
         width = float(scores.width.max())
         if len(active) > 1 and width > 100 * TIE:  # less is rounding
             warn_overlap(f"features {', '.join(map(str, active))}", width)
-            return int(active[np.argmax(scores.value)])
+            return int(active[np.argmax(scores.value if guess is None else guess(active))])
         return int(active[0])
+
+
+def _largest(values: np.ndarray, count: int) -> np.ndarray:
+    """Mark the largest values."""
+    marks = np.zeros(len(values), dtype=bool)
+    marks[np.argsort(-values, kind="stable")[:count]] = True
+    return marks
 
 
 def _next(best_first: np.ndarray, level: np.ndarray, whole: np.ndarray) -> Any:

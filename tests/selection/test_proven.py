@@ -1,0 +1,111 @@
+"""Enclosures by two products and a Cholesky factor, against all eigenvalues."""
+
+import numpy as np
+import pytest
+
+import lorenyi as lr
+from lorenyi.selection.proven import enclose
+
+RANK = 20
+
+
+def matrix(seed: int, m: int = 320, d: int = 4, mass: float = 0.4) -> np.ndarray:
+    x = np.random.default_rng(seed).normal(size=(m, d))
+    return mass * np.asarray(lr.gram(x, lr.Gaussian(1.0)).dense())
+
+
+def start(A: np.ndarray, count: int, error: float, seed: int = 1) -> np.ndarray:
+    """Leading eigenvectors, off by about so much."""
+    V = np.linalg.eigh(A)[1][:, ::-1][:, :count]
+    noise = np.random.default_rng(seed).normal(size=V.shape) / np.sqrt(len(V))
+    return (V + error * noise).astype(np.float32)
+
+
+def partial_sums(spectrum, count: int) -> np.ndarray:
+    """Sums of the t largest, t = 1, 2, ..., of a spectrum of values and how often each comes."""
+    counts = np.ones(len(spectrum.values)) if spectrum.counts is None else spectrum.counts
+    places = np.concatenate([[0.0], np.cumsum(counts)])
+    heights = np.concatenate([[0.0], np.cumsum(spectrum.values * counts)])
+    return np.interp(np.arange(1, count + 1), places, heights)
+
+
+def found(A: np.ndarray, near: np.ndarray, missing: float = 0.0, J: np.ndarray | None = None):
+    J = (A if J is None else J).astype(np.float32)
+    return enclose(J, near, RANK, float(np.trace(A)), 1e-6, missing)
+
+
+def assert_encloses(pair, A: np.ndarray) -> None:
+    peaked, spread = pair
+    true = np.cumsum(np.linalg.eigvalsh(A)[::-1])
+    assert np.all(partial_sums(spread, len(A)) <= true + 1e-12)
+    assert np.all(true <= partial_sums(peaked, len(A)) + 1e-12)
+
+
+@pytest.mark.parametrize("d", [1, 2, 4, 8])
+@pytest.mark.parametrize("error", [0.0, 0.1, 0.5])
+def test_the_spectrum_lies_between(d, error):
+    A = matrix(d, d=d)
+    near = start(A, 28, error)
+    pair = found(A, near)
+    if pair is None:  # in one dimension 28 directions are mostly rounding
+        assert d == 1
+        return
+    assert_encloses(pair, A)
+
+
+def test_it_is_narrow_from_a_good_start():
+    A = matrix(0)
+    peaked, spread = found(A, start(A, 28, 0.1))
+    assert np.max(partial_sums(peaked, RANK) - partial_sums(spread, RANK)) < 5e-4  # of 0.27
+
+
+@pytest.mark.parametrize("lost", [0, 3, 10])
+def test_it_holds_where_the_start_lacks_a_leading_direction(lost):
+    """The start knows nothing of one eigenvector, and products do not bring it back."""
+    A = matrix(5)
+    values, V = np.linalg.eigh(A)
+    values, V = values[::-1], V[:, ::-1]
+    values = values + 0.0
+    values[lost] *= 3
+    A = (V * values) @ V.T
+    A *= 0.4 / np.trace(A)
+    near = np.delete(V[:, :29], lost, axis=1).astype(np.float32)
+    pair = found(A, near)
+    if pair is not None:
+        assert_encloses(pair, A)
+        top = np.sort(values)[-1] * 0.4 / values.sum()
+        assert partial_sums(pair[0], 1)[0] >= top
+
+
+def test_what_a_factor_lacks_is_added():
+    A = matrix(7)
+    v = np.linalg.eigh(A)[1][:, -1:]
+    missing = 1e-3
+    J = A - missing * v @ v.T  # the worst place for it
+    pair = found(A, start(A, 28, 0.1), missing, J)
+    assert_encloses(pair, A)
+    without = found(A, start(A, 28, 0.1), 0.0, J)
+    assert partial_sums(without[0], 1)[0] < np.linalg.eigvalsh(A)[-1]
+
+
+def test_there_is_none_from_columns_that_repeat_each_other():
+    A = matrix(9)
+    near = start(A, 28, 0.0)
+    near[:, 5] = near[:, 4]
+    assert found(A, near) is None
+
+
+def test_there_is_none_without_a_proof(monkeypatch):
+    monkeypatch.setattr("lorenyi.selection.proven.GUESSES", (1e-3,))
+    A = matrix(11)
+    assert found(A, start(A, 28, 0.1)) is None
+
+
+def test_a_second_guess_sees_the_same_matrix(monkeypatch):
+    A = matrix(13)
+    near = start(A, 28, 0.1)
+    first = found(A, near)
+    monkeypatch.setattr("lorenyi.selection.proven.GUESSES", (1e-3, 1e-2, 1.1))
+    again = found(A, near)
+    for one, other in zip(first, again, strict=True):
+        assert np.allclose(one.values, other.values, rtol=1e-6)
