@@ -98,7 +98,7 @@ def test_a_column_of_few_values_is_the_same_from_its_distinct_rows():
 
 
 def test_blocks_of_many_rows_are_not_enclosed(monkeypatch):
-    monkeypatch.setattr("lorenyi.selection.chosen.PROVABLE", 100)
+    monkeypatch.setattr("lorenyi.selection.chosen.ENCLOSED", 100)
     grams, candidate, _, y = variables(500, 6)
     _, kept = chosen(grams, None, y, Renyi(2, 30))
     assert kept.enclosed(column(candidate)) is None

@@ -35,7 +35,6 @@ from lorenyi.spectra.auto import Auto, share
 from lorenyi.spectra.bounds import together
 from lorenyi.spectra.cholesky import Factor
 from lorenyi.spectra.krylov import Krylov
-from lorenyi.spectra.search import PROVABLE
 from lorenyi.spectra.solver import known_spectrum
 from lorenyi.spectra.spectrum import Spectrum
 
@@ -46,6 +45,7 @@ START = 5  # vectors to start from, in quarters of the rank
 SEEN = 15  # columns of the factor whose eigenvectors they are
 WIDEST = 768  # of them, at most
 NOTHING = 1e-18  # in sums of numbers up to one
+ENCLOSED = 3000  # rows of a block up to which a Cholesky factor is cheap
 STRIPE = 256  # rows of a joint that are made at a time
 TOGETHER = 64  # candidates whose norms are found together
 TINY = 1e-5  # of the largest: products that tell nothing
@@ -170,7 +170,7 @@ class Block:
 
         :math:`J U (U' J U)^{-1} U' J` lies below J for any U, here columns near its eigenvectors.
         """
-        U = self.near(candidate, rank, seen)
+        U = self.start(candidate, rank, seen)
         W = self._times(candidate, U)
         M = (U.T @ W).astype(np.float64)
         ritz, Z = _arrays.eigh(0.5 * (M + M.T))
@@ -185,7 +185,8 @@ class Block:
         phi = scale * candidate.factor[self.index]
         J: np.ndarray = phi @ phi.T
         J *= self.held.factors[0].array
-        near = self.near(candidate, rank, 2 * SEEN // 3)  # two products make up for that
+        count = -(-3 * rank // 32) * 16  # a block may hold more than its share of the leading ones
+        near = self.near(candidate, count, 2 * count)
         # A factor's entries are sums of as many products as it has columns.
         roundoff = self.held.roundoff + phi.shape[1] * float(np.finfo(phi.dtype).eps)
         return enclose(J, near, rank, self.gram.mass, roundoff, candidate.rest)
@@ -222,14 +223,18 @@ class Block:
         A = self.gram * other
         quick = (self.held * other.single(points=False)).stored_from(A.single(points=False))
         A.mass = quick.mass = self.gram.mass
-        A.quick, A.near = quick, self.near(candidate, rank)
+        A.quick, A.near = quick, self.start(candidate, rank)
         return A
 
-    def near(self, candidate: Column, rank: int, seen: int = SEEN) -> np.ndarray:
-        """Return columns near the leading eigenvectors of the joint."""
-        G = self.products(candidate, min(_columns(rank, seen), WIDEST))
+    def start(self, candidate: Column, rank: int, seen: int = SEEN) -> np.ndarray:
+        """Return columns near the leading eigenvectors of the joint, more than the rank."""
+        return self.near(candidate, _columns(rank, START), min(_columns(rank, seen), WIDEST))
+
+    def near(self, candidate: Column, count: int, seen: int) -> np.ndarray:
+        """Return columns near the leading eigenvectors of the joint, from more columns of G."""
+        G = self.products(candidate, seen)
         values, Z = _arrays.eigh((G.T @ G).astype(np.float64))
-        count = min(_columns(rank, START), int(np.sum(values > TINY * values[-1])))
+        count = min(count, int(np.sum(values > TINY * values[-1])))
         Z = Z[:, -count:] / np.sqrt(values[-count:])
         near: np.ndarray = G @ np.ascontiguousarray(Z, dtype=G.dtype)
         return near
@@ -285,7 +290,9 @@ class Chosen:
                 count = min(WIDE * self._share(part) + 64, len(part) // 4)
                 if entropy.rank is None:
                     count = 0
-                near = old.products(features[-1], count) if old is not None and count else None
+                near = None
+                if old is not None and count:
+                    near = old.near(features[-1], count, 3 * count // 2)
                 self.blocks.append(_block(index, part, near, count, solver.seed))
 
     def _share(self, block: Gram) -> int:
@@ -343,7 +350,7 @@ class Chosen:
 
     def enclosed(self, candidate: Column) -> Estimate | None:
         """Bound the entropy of the joint on both sides, if two products are enough."""
-        if max(map(len, (block.gram for block in self.blocks))) > PROVABLE:
+        if max(len(block.gram) for block in self.blocks) > ENCLOSED:
             return None
         pairs = []
         for block in self.blocks:
@@ -373,14 +380,10 @@ def _block(index: np.ndarray, A: Gram, near: np.ndarray | None, count: int, seed
         return Block(index, A, held, np.zeros((len(A), 0), dtype=np.float32), np.zeros(0))
     if near is None:
         krylov = Krylov(held, 32, count + 64, seed)
-    else:
-        krylov = Krylov(held, 32, near.shape[1] + 64, seed, near)
-        krylov.step()
-        krylov.narrow(64)
-    krylov.fill()
-    U = krylov.vectors(krylov.ritz(count)[1])
-    W = held @ U
-    M = (U.T @ W).astype(np.float64)
+        krylov.fill()
+        near = krylov.vectors(krylov.ritz(count)[1])
+    W = held @ near
+    M = (near.T @ W).astype(np.float64)
     values, Z = _arrays.eigh(0.5 * (M + M.T))
     keep = values > RESOLVED * values[-1]
     root = (Z[:, keep] / np.sqrt(values[keep]))[:, ::-1]

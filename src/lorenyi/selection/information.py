@@ -397,6 +397,7 @@ class Kernels(Information):
                 self._looks[key] = times
                 found, off = chosen.closer(column, times)
                 if wanted.met(found) or off <= 0.5 * wanted.tol:
+                    self._settled[*key, "high"] = 2 * off  # so much finer it is already
                     return found
         elif not before:
             self._looks[key] = 1

@@ -23,7 +23,7 @@ from lorenyi.spectra.krylov import coupled, mirror
 from lorenyi.spectra.spectrum import Spectrum
 
 GUESSES = (1.1, 1.35, 2.0, 4.0)  # times the first Ritz value that is not kept
-KEPT = 0.75  # of the Ritz vectors
+KEPT = 0.85  # of the Ritz vectors
 
 
 def enclose(

@@ -17,7 +17,7 @@ from lorenyi.selection.table import Table
 TIE = 1e-9  # bits: narrower intervals that still overlap are equal
 COARSE, FINE, FINEST = 0.1, 4e-3, 1e-11  # bits: widths of entropies at first, for those in front
 AHEAD = 2  # candidates in front
-FINER = 64  # times as fine as its level, at most, where two seem to be close
+FINE_ENOUGH, FINER = 8, 64  # times as fine as their level: those in front, by what seems needed
 REPORTED = 1e-3  # bits: the width to which the score of a chosen feature is told
 
 Progress = Callable[[str], None]
@@ -114,7 +114,7 @@ class Race:
                 tol = np.full(len(batch), np.clip(0.5 * self._margin, 2 * tolerance(3), FINE))
             elif not above:  # as fine as it seems to be needed now
                 first, second = np.sort(np.where(whole, scores.value, scores.high))[:-3:-1]
-                tol = np.clip(0.4 * (first - second), tol / FINER, tol)
+                tol = np.clip(0.2 * (first - second), tol / FINER, tol / FINE_ENOUGH)
             best = float(scores.low.max()) if above else None
             found = score_of(candidates[batch], tol, best)
             scores.low[batch], scores.high[batch] = found.low, found.high
