@@ -202,6 +202,7 @@ class Kernels(Information):
         self._grams: dict[int, Gram] = {}
         self._target = table.target_gram()
         self._codes: dict[tuple[Features, bool], np.ndarray] = {}
+        self._counts: dict[Features, int] = {}
         self._known: dict[tuple[frozenset[int], bool], Estimate] = {}
         self._settled: dict[tuple[frozenset[int], bool, Side], float] = {}  # tolerance of one end
         self._looks: dict[tuple[frozenset[int], bool], int] = {}  # at joints with chosen features
@@ -458,7 +459,7 @@ class Kernels(Information):
             n, len(self.table.features)
         ):
             return None
-        if 2 * int(self._code(given, False).max()) < n:
+        if 2 * self._distinct(given) < n:
             return None
         features, before = self._last.get(target, ((), None))
         if features != given:
@@ -472,6 +473,16 @@ class Kernels(Information):
             made = Chosen(columns, y, groups, self.entropy, solver, earlier)
             self._last[target] = (given, made)
         return self._last[target][1]
+
+    def _distinct(self, given: Features) -> int:
+        """Return how many distinct rows joints of chosen features with a candidate have, about."""
+        if given not in self._counts:
+            others = [v.values for i, v in enumerate(self.table.features) if i not in given]
+            others.sort(key=lambda values: int(values.max()))
+            typical = others[len(others) // 2] if others else np.zeros(len(self.table), dtype=int)
+            both = self._code(given, False) * (int(typical.max()) + 1) + typical
+            self._counts[given] = len(np.unique(both))
+        return self._counts[given]
 
     def _large(self, A: Gram, wanted: Wanted, seed: int, again: bool) -> Estimate:
         """Measure a joint of many rows: coarsely, and as finely as time allows if asked again.
