@@ -82,7 +82,11 @@ class Column:
 
 
 def column(
-    A: Gram, folded: Gram | None = None, codes: np.ndarray | None = None, seed: int = 0
+    A: Gram,
+    folded: Gram | None = None,
+    codes: np.ndarray | None = None,
+    squared: bool = True,
+    seed: int = 0,
 ) -> Column:
     """Return what is needed of a candidate, from its Gram.
 
@@ -94,12 +98,15 @@ def column(
         Of the distinct ones, if that is known.
     codes : array of int, optional
         For each row its number among those.
+    squared : bool
+        Whether the factor of the squared kernel is needed.
     seed : int
         Of the pivots.
     """
     folded, codes = (A, np.arange(len(A))) if folded is None or codes is None else (folded, codes)
     root = np.sqrt(_arrays.to_numpy(folded.weights))[:, None]
-    first, second = _grown(folded, SMOOTH, seed), _grown(folded * folded, SQUARE, seed)
+    first = _grown(folded, SMOOTH, seed)
+    second = _grown(folded * folded, SQUARE, seed) if squared else Factor(folded, seed)
     values, Z = _arrays.eigh(first.F.T @ first.F)
     keep = values > 0.1 * SMOOTH * values[-1]
     factor, square = first.F @ Z[:, keep][:, ::-1] / root, second.F / root

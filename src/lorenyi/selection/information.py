@@ -29,6 +29,7 @@ from lorenyi.selection.ends import Side, Wanted, look
 from lorenyi.selection.intervals import Intervals
 from lorenyi.selection.large import LARGE, Streamed
 from lorenyi.selection.levels import MEMORY, ROWS, SMOOTH, Levels, entropy_of, unit_kernel
+from lorenyi.selection.products import Products
 from lorenyi.selection.table import Table
 from lorenyi.spectra import Auto
 
@@ -203,6 +204,7 @@ class Kernels(Information):
         self._target = table.target_gram()
         self._codes: dict[tuple[Features, bool], np.ndarray] = {}
         self._counts: dict[Features, int] = {}
+        self._factor: tuple[Features, Products] | None = None
         self._known: dict[tuple[frozenset[int], bool], Estimate] = {}
         self._settled: dict[tuple[frozenset[int], bool, Side], float] = {}  # tolerance of one end
         self._looks: dict[tuple[frozenset[int], bool], int] = {}  # at joints with chosen features
@@ -246,11 +248,14 @@ class Kernels(Information):
         levels = self._levels(given) if missing and self._direct(target) else None
         base = self._code(given, target) if missing else np.zeros(0)
         chosen = self._chosen(given, target) if missing else None
+        products = self._products(given) if missing else None
         norms = {} if chosen is None else self._norms(chosen, missing, given, target, side)
 
         def measure(i: int) -> Estimate:
             features, asked = (*given, i), wanted[i]
             found = None
+            if products is not None:
+                return self._by_products(products, features, target, asked)
             if chosen is not None:
                 found = self._glance(chosen, features, target, asked, norms.get(i, math.nan))
             if found is None and levels is not None:
@@ -266,7 +271,8 @@ class Kernels(Information):
         with _arrays.one_thread() if len(missing) > 1 or self.workers == 1 else nullcontext():
             found = parallel(measure, missing, self.workers)
         for i, estimate in zip(missing, found, strict=True):
-            self._keep((*given, i), target, estimate, wanted[i])
+            if products is None:
+                self._keep((*given, i), target, estimate, wanted[i])
         nothing = Estimate(0.0, 0.0, math.log2(self.table.total))
         known = [self._known.get((frozenset((*given, i)), target), nothing) for i in x.tolist()]
         return Intervals([e.low for e in known], [e.high for e in known])
@@ -429,8 +435,42 @@ class Kernels(Information):
         norms = chosen.squared_norms([columns[i] for i in fresh])
         return dict(zip(fresh, norms.tolist(), strict=True))
 
+    def _products(self, given: Features) -> Products | None:
+        """Return a factor of chosen features of many rows, where they are too many for pivots."""
+        labels = self.table.target.numbers.shape[1] == 0
+        large = len(self.table) > LARGE and 2 * int(self._code(given, False).max()) >= LARGE
+        plain = self.entropy.rank is not None and isinstance(self.entropy.solver, Auto) and labels
+        if len(given) < FEW or not large or not plain or self._spread is not None:
+            return None
+        features, found = self._factor or ((), None)
+        if found is None or features != given[: len(features)]:
+            solver = self.entropy.solver
+            seed = solver.seed if isinstance(solver, Auto) else 0
+            codes = self.table.target.values
+            found = Products(self._column(given[0]), codes, self.entropy, seed)
+            features = given[:1]
+        for i in given[len(features) :]:
+            found.join(self._column(i))
+        self._factor = given, found
+        return found
+
+    def _by_products(
+        self, products: Products, features: Features, target: bool, wanted: Wanted
+    ) -> Estimate:
+        """Measure a joint of many rows; what is found of the other one is kept, too."""
+        key = frozenset(features), target
+        again = key in self._known
+        found = products.measure(self._column(features[-1]), again)
+        for with_labels, ends in ((False, found.without), (True, found.labelled)):
+            self._keep(features, with_labels, ends, Wanted(math.inf))
+            for side in ("low", "high", "both"):  # a closer look is the last
+                self._settled[key[0], with_labels, side] = 0.0 if again else wanted.tol
+        return found.labelled if target else found.without
+
     def _seen_at_once(self, given: Features, target: bool, side: Side) -> bool:
         """Tell whether something is seen of joints at first sight."""
+        if self._products(given) is not None:
+            return True
         useful = side == "high" or self.entropy.alpha == 2
         return useful and self._spread is None and self._chosen(given, target) is not None
 
@@ -447,7 +487,8 @@ class Kernels(Information):
     def _column(self, i: int) -> Column:
         if i not in self._columns:
             A, codes = self._gram(i), self.table.features[i].values
-            self._columns[i] = column(A, _product([A], codes, True), codes)
+            squared = len(self.table) <= LARGE
+            self._columns[i] = column(A, _product([A], codes, True), codes, squared)
         return self._columns[i]
 
     def _chosen(self, given: Features, target: bool) -> Chosen | None:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
+from lorenyi.estimate import Estimate
 from lorenyi.selection.criteria import Criterion, Terms
 from lorenyi.selection.information import Features, Information, warn_overlap
 from lorenyi.selection.intervals import Intervals
@@ -196,7 +197,7 @@ class Path:
     ----------
     features : list of int
         Chosen, in order.
-    scores : list of Intervals
+    scores : list of Estimate
         The criterion when each was chosen.
     p_values : list of float
         How often a permuted column would have scored as high, where that was asked for.
@@ -205,7 +206,7 @@ class Path:
     """
 
     features: list[int] = field(default_factory=list)
-    scores: list[Intervals] = field(default_factory=list)
+    scores: list[Estimate] = field(default_factory=list)
     p_values: list[float] = field(default_factory=list)
     dropped: list[int] = field(default_factory=list)
 
@@ -254,8 +255,10 @@ class Stop:
         null = table.permuted(feature, chosen, self.permutations, self.seed)
         information = criterion.information(null, workers)
         copies = np.arange(len(chosen), len(null.features))
+        given = tuple(range(len(chosen)))
+        score(criterion, information, copies, given, 1e-3)  # then it is known
         *values, before = score(
-            criterion, information, copies, tuple(range(len(chosen))), 1e-3
+            criterion, information.guesses(), copies, given, 1e-3
         ).value.tolist()
         if found - before <= self.tol + TIE:
             return 1.0
@@ -320,7 +323,7 @@ def forward(
     if pairs and not first and count > 1:
         free, _ = _candidates(len(table.features), (), same, last)
         pair = race.best_pair(free) if len(free) > 1 else ()
-        first = sorted(pair, key=lambda i: -float(_reported(criterion, information, i, ()).value))
+        first = sorted(pair, key=lambda i: -float(_reported(criterion, information, i, ())))
     while len(path.features) < count:
         chosen = tuple(path.features)
         required = [i for i in first if i not in chosen]
@@ -331,7 +334,7 @@ def forward(
         found = _reported(criterion, information, i, chosen)
         p = np.nan
         if stop is not None and chosen and not required:
-            value, m = float(found.value), len(candidates)
+            value, m = float(found), len(candidates)
             p = stop.p_value(criterion, table, i, chosen, value, m, workers)
             if p > stop.level:
                 break
@@ -339,7 +342,7 @@ def forward(
         path.features.append(i)
         path.scores.append(found)
         if progress is not None:
-            progress(f"{len(path.features)} of {count}: feature {i}, {float(found.value):.4f} bits")
+            progress(f"{len(path.features)} of {count}: feature {i}, {float(found):.4f} bits")
         if floating and not required:
             _float_back(criterion, information, path, record, set(first))
     return path
@@ -358,10 +361,13 @@ def _candidates(
     return np.array(fresh or [i for i in free if i not in last] or free), bool(fresh)
 
 
-def _reported(
-    criterion: Criterion, information: Information, i: int, chosen: Features
-) -> Intervals:
-    return score(criterion, information, np.array([i]), chosen, REPORTED)[0]
+def _reported(criterion: Criterion, information: Information, i: int, chosen: Features) -> Estimate:
+    """Return the score of a chosen feature: its ends, and what it most likely is."""
+    x = np.array([i])
+    ends = score(criterion, information, x, chosen, REPORTED)
+    low, high = float(ends.low[0]), float(ends.high[0])
+    value = float(score(criterion, information.guesses(), x, chosen, REPORTED).value[0])
+    return Estimate(low, min(max(value, low), high), high)
 
 
 def _float_back(
@@ -373,7 +379,7 @@ def _float_back(
 ) -> None:
     """Take out features as long as the rest are better than any set of that size before."""
     size = len(path.features)
-    record[size] = max(record.get(size, -np.inf), float(path.scores[-1].value))
+    record[size] = max(record.get(size, -np.inf), float(path.scores[-1]))
     while len(path.features) > 2:
         # The last is the one that just came in: leaving it out leads back to where we were.
         options = []
@@ -383,7 +389,7 @@ def _float_back(
                 options.append((_reported(criterion, information, rest[-1], tuple(rest[:-1])), j))
         if not options:
             return
-        found, j = max(options, key=lambda option: (float(option[0].value), -option[1]))
+        found, j = max(options, key=lambda option: (float(option[0]), -option[1]))
         size = len(path.features) - 1
         if not float(found.low) > record.get(size, -np.inf) + TIE:
             return
@@ -393,4 +399,4 @@ def _float_back(
         path.scores.pop(at)
         path.p_values.pop(at)
         path.scores[-1] = found
-        record[size] = float(found.value)
+        record[size] = float(found)

@@ -81,7 +81,7 @@ class InformationSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     indices_ : array of int
         Chosen columns in order of selection.
     scores_ : array
-        The criterion when each was chosen, in bits.
+        The criterion when each was chosen, in bits: its most likely value.
     score_bounds_ : array, k x 2
         Certified ends of the scores: they bound the computation, not the sampling.
     p_values_ : array
@@ -204,7 +204,7 @@ class InformationSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         self.indices_ = np.array([j for u in path.features for j in units[u]])
         ends = np.array([[float(s.low), float(s.high)] for s in path.scores])
         self.score_bounds_ = np.repeat(ends, widths, axis=0)
-        self.scores_ = self.score_bounds_.mean(axis=1)
+        self.scores_ = np.repeat([float(s) for s in path.scores], widths)
         self.p_values_ = np.repeat(path.p_values, widths)
         self.support_ = np.zeros(self.n_features_in_, dtype=bool)
         self.support_[self.indices_] = True
