@@ -7,6 +7,8 @@ import lorenyi as lr
 from lorenyi import Exact, Gaussian, Renyi
 from lorenyi.selection import InformationSelector, JointInformation
 from lorenyi.selection.chosen import Chosen, column
+from lorenyi.selection.information import Kernels
+from lorenyi.selection.table import Table, Variable
 from lorenyi.spectra import Auto
 from lorenyi.spectra.krylov import Krylov
 
@@ -95,6 +97,42 @@ def test_a_column_of_few_values_is_the_same_from_its_distinct_rows():
         one, other = (getattr(c, name) @ getattr(c, name).T for c in (plain, short))
         assert np.allclose(one, other, atol=2e-5)
     assert np.allclose(plain.values, short.values, atol=1e-6)
+
+
+@pytest.mark.parametrize("target", [False, True])
+def test_an_enclosure_counts_what_the_column_s_factor_lacks(target, monkeypatch):
+    monkeypatch.setattr("lorenyi.selection.chosen.SMOOTH", 0.03)
+    grams, candidate, labels, y = variables(500, 3)
+    entropy = Renyi(1.01, 30, Exact())
+    _, kept = chosen(grams, labels if target else None, y, entropy)
+    c = column(candidate)
+    assert c.rest > 1e-3
+    A = candidate
+    for B in grams + ([labels] if target else []):
+        A = A * B
+    assert kept.enclosed(c).low <= float(entropy(A))
+
+
+def test_an_end_that_has_settled_is_not_looked_at_again(monkeypatch):
+    calls = []
+    closer = Chosen.closer
+
+    def counted(self, candidate, times):
+        calls.append(times)
+        return closer(self, candidate, times)
+
+    monkeypatch.setattr(Chosen, "closer", counted)
+    monkeypatch.setattr("lorenyi.selection.information.FEW_ROWS", 200)
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(500, 4)), rng.integers(0, 2, 500)
+    none = np.zeros((500, 0), dtype=np.int64)
+    features = [Variable(x[:, None], none, np.zeros(1, dtype=bool)) for x in X.T]
+    target = Variable(np.zeros((500, 0)), y[:, None], np.zeros(0, dtype=bool))
+    information = Kernels(Table(features, target, None), Renyi(1.01, 40))
+    information._most = 0  # no kernels of few values
+    for tol in (0.1, 0.05, 0.02):
+        information.joint(np.array([3]), (0, 1, 2), False, tol, "high", -np.inf)
+    assert calls == [1]
 
 
 def test_blocks_of_many_rows_are_not_enclosed(monkeypatch):

@@ -104,3 +104,14 @@ def test_many_rows_are_selected_by_products(monkeypatch):
     exact = float(H(A)) + float(H(B)) - float(H(A * B))
     assert low[-1] <= exact <= high[-1]
     assert abs(exact - selector.scores_[-1]) < 0.05
+
+
+@pytest.mark.parametrize("alpha", [0.6, 2, 50])
+def test_a_factor_that_misses_the_largest_eigenvalue_is_no_proof(alpha):
+    """The residual holds 0.5 and 0.3: its norm must be counted whole."""
+    grams, _, _, y = variables()
+    products = Products(column(grams[0]), y, Renyi(alpha, 1), 0)
+    true = np.array([0.5, 0.3, 0.2])
+    products.n = 3
+    found = products._ends(np.array([0.1]), float(np.sum(true**2)))
+    assert found.low <= lr.renyi_entropy(lr.Spectrum(true), alpha, 1) <= found.high
