@@ -1,5 +1,7 @@
 """Joints of many rows from products of columns' factors, against exact values of few rows."""
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -115,3 +117,23 @@ def test_a_factor_that_misses_the_largest_eigenvalue_is_no_proof(alpha):
     products.n = 3
     found = products._ends(np.array([0.1]), float(np.sum(true**2)))
     assert found.low <= lr.renyi_entropy(lr.Spectrum(true), alpha, 1) <= found.high
+
+
+@pytest.mark.parametrize("room", [False, True])
+def test_where_memory_is_short_pivots_serve(room, monkeypatch):
+    monkeypatch.setattr("lorenyi.selection.information.LARGE", 100)
+    monkeypatch.setattr("lorenyi.selection.information.ROWS", 1)
+    monkeypatch.setattr("lorenyi.selection.products.fits", lambda needed: room)
+    asked = []
+    monkeypatch.setattr(Products, "__init__", lambda *_: asked.append(1) or 1 / 0)
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(300, 5))
+    selector = InformationSelector(3, criterion=JointInformation(entropy=Renyi(2, 20)))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)
+        if room:
+            with pytest.raises(ZeroDivisionError):
+                selector.fit(X, (X[:, 0] > 0).astype(int))
+        else:
+            selector.fit(X, (X[:, 0] > 0).astype(int))
+    assert bool(asked) is room

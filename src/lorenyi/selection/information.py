@@ -30,6 +30,7 @@ from lorenyi.selection.intervals import Intervals
 from lorenyi.selection.large import LARGE, Streamed
 from lorenyi.selection.levels import MEMORY, ROWS, SMOOTH, Levels, entropy_of, unit_kernel
 from lorenyi.selection.products import Products
+from lorenyi.selection.products import affordable as room_for_products
 from lorenyi.selection.table import Table
 from lorenyi.spectra import Auto
 
@@ -205,6 +206,7 @@ class Kernels(Information):
         self._codes: dict[tuple[Features, bool], np.ndarray] = {}
         self._counts: dict[Features, int] = {}
         self._factor: tuple[Features, Products] | None = None
+        self._room: bool | None = None
         self._known: dict[tuple[frozenset[int], bool], Estimate] = {}
         self._settled: dict[tuple[frozenset[int], bool, Side], float] = {}  # tolerance of one end
         self._looks: dict[tuple[frozenset[int], bool], int] = {}  # at joints with chosen features
@@ -441,6 +443,11 @@ class Kernels(Information):
         large = len(self.table) > LARGE and 2 * int(self._code(given, False).max()) >= LARGE
         plain = self.entropy.rank is not None and isinstance(self.entropy.solver, Auto) and labels
         if len(given) < FEW or not large or not plain or self._spread is not None:
+            return None
+        if self._room is None:
+            rank = int(self.entropy.rank or 1)
+            self._room = room_for_products(len(self.table), len(self.table.features), rank)
+        if not self._room:
             return None
         features, found = self._factor or ((), None)
         if found is None or features != given[: len(features)]:

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from lorenyi import _arrays
-from lorenyi.blocks import parallel, slices
+from lorenyi.blocks import fits, parallel, slices
 from lorenyi.entropy import Renyi, renyi_entropy
 from lorenyi.estimate import Estimate
 from lorenyi.gram import Gram
@@ -33,6 +33,12 @@ FAILURE = 1e-9  # of one bound from pairs
 KEPT, MADE = 4, 8  # columns that are kept of the chosen features, and made to choose from, in ranks
 SEEN = (3, 8)  # columns of the factor of a joint, at first and at a closer look, in ranks
 CHUNK = 2048  # rows at a time
+
+
+def affordable(n: int, features: int, rank: int) -> bool:
+    """Tell whether factors of all columns and of the chosen features, old and new, can be held."""
+    making = 16 * 128 * n  # two columns at a time, in float64
+    return fits(4 * n * (2 * KEPT * rank + 20 * features) + making + 32 * PAIRS)
 
 
 class Pairs:
