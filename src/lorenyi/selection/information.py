@@ -33,11 +33,13 @@ from lorenyi.selection.products import Products
 from lorenyi.selection.products import affordable as room_for_products
 from lorenyi.selection.table import Table
 from lorenyi.spectra import Auto
+from lorenyi.spectra.determinants import whole_entropy
 
 Features: TypeAlias = tuple[int, ...]
 FEW_ROWS = 600  # of a table whose matrices are small enough to be measured one by one
 SINGLE = 2e-3  # bits: the tolerance for which eigenvalues of few rows are found in float32
 PATIENCE = 4  # candidates of many rows that are worth a closer look
+SMOOTH_SET = 3  # features of which the same holds where all eigenvalues count
 FEW = 2  # features whose joint kernel is so smooth that a Cholesky factor is cheaper than a pass
 
 
@@ -392,8 +394,23 @@ class Kernels(Information):
                 self._settled[*key, wanted.side] = 0.0
             return found
         if len(features) > FEW:
-            return self._settle(A, wanted, solver)
+            return self._whole(A, features, target, wanted) or self._settle(A, wanted, solver)
         return replace(self.entropy, solver=replace(solver, tol=wanted.tol)).certified(A)
+
+    def _whole(self, A: Gram, features: Features, target: bool, wanted: Wanted) -> Estimate | None:
+        """Measure a joint of which all eigenvalues count, if that is finely enough."""
+        alpha, rows = self.entropy.alpha, max(map(len, A.reduced[1]), default=0)
+        if self.entropy.rank is not None or not 0 < alpha < 2 or rows <= ROWS:
+            return None
+        if len(features) <= SMOOTH_SET:
+            return None
+        # In float32 first, which for one end is enough to begin with.
+        if (frozenset(features), target) not in self._known:
+            ends = whole_entropy(A, alpha, single=True)
+            if ends is not None and (wanted.side != "both" or wanted.met(Estimate(*ends))):
+                return Estimate(*ends)
+        ends = whole_entropy(A, alpha, single=False)
+        return Estimate(*ends) if ends is not None and wanted.met(Estimate(*ends)) else None
 
     def _closely(
         self, chosen: Chosen, features: Features, target: bool, wanted: Wanted
