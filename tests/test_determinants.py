@@ -1,5 +1,6 @@
 """Entropies from log-determinants of a band: against eigenvalues, on every kind of Gram."""
 
+import importlib
 import math
 
 import grams
@@ -178,3 +179,50 @@ def test_other_orders_are_left_to_eigenvalues(alpha):
 def test_what_does_not_fit_is_not_tried(monkeypatch):
     monkeypatch.setattr(determinants, "fits", lambda size: size < 1000)
     assert whole_entropy(gaussian(50, 2), 0.6, False) is None
+
+
+# --------------------------------------------------------------------------- the functional
+
+
+@pytest.fixture(scope="module")
+def rough():
+    return gaussian(1400, 8)
+
+
+@pytest.mark.parametrize("alpha", [0.6, 1.0, 1.01])
+def test_the_functional_takes_this_way_where_a_spectrum_would_be_long(monkeypatch, rough, alpha):
+    expected = exact(rough, alpha)
+    monkeypatch.setattr(lr.Renyi, "_spectrum", None)  # not callable: no spectrum is asked for
+    H = lr.Renyi(alpha)
+    estimate = H.certified(rough)
+    assert estimate.low <= expected <= estimate.high
+    assert estimate.width <= 1e-4
+    assert float(H(rough)) == float(estimate) == pytest.approx(expected, abs=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("H", "d"),
+    [
+        (lr.Renyi(0.6, rank=20), 8),
+        (lr.Renyi(3.0), 8),
+        (lr.Renyi(0.6), 1),  # smooth
+        (lr.Renyi(1.01, solver=lr.Lanczos(40)), 8),
+    ],
+)
+def test_others_keep_to_a_spectrum(monkeypatch, H, d):
+    def fail(*_):
+        raise AssertionError
+
+    # The package has a function of that name, too.
+    monkeypatch.setattr(importlib.import_module("lorenyi.entropy"), "whole_entropy", fail)
+    H(gaussian(1400, d))
+
+
+def test_a_tolerance_that_is_not_reached_is_left_to_a_spectrum(rough):
+    H = lr.Renyi(0.6, solver=lr.Auto(tol=1e-12))
+    assert float(H(rough)) == pytest.approx(exact(rough, 0.6), abs=1e-9)
+
+
+def test_equal_calls_give_equal_answers(rough):
+    H = lr.Renyi(0.6)
+    assert float(H(rough)) == float(H(rough))

@@ -16,6 +16,7 @@ from lorenyi._arrays import Array
 from lorenyi.estimate import Bits, Estimate
 from lorenyi.gram import Gram, gram
 from lorenyi.spectra import Auto, Solver, Spectrum, enclosure, require_rank
+from lorenyi.spectra.determinants import whole_entropy
 
 _NEAR_ONE = 0.1
 
@@ -187,7 +188,8 @@ class Renyi:
         k, from 1 to n - 1; None for the classical entropy.
     solver : Solver
         How to find the eigenvalues; `Auto()` by default. At alpha = 2 without a rank none is needed
-        (:math:`S_2 = -\log_2 \|A\|_F^2`); at infinity one eigenvalue is.
+        (:math:`S_2 = -\log_2 \|A\|_F^2`); below, where `Auto` would need nearly all of thousands,
+        log-determinants take their place; at infinity one eigenvalue is needed.
 
     Examples
     --------
@@ -215,6 +217,8 @@ class Renyi:
         """Return the entropy of A in bits: `Bits` for NumPy, else a 0-d array of A's library."""
         A = gram(A)
         value = self._shortcut(A)
+        if value is None and (ends := self._determined(A)) is not None:
+            value = _arrays.like(np.asarray(ends[1]), A.reference)
         if value is None:
             value = self._value(self._spectrum(A))
         if _arrays.is_numpy(A.reference):
@@ -266,6 +270,8 @@ class Renyi:
             if _arrays.epsilon(A.reference) > 1e-12:
                 slack = slack * _arrays.epsilon(A.reference) * 2.0**52
             low, high, failure = float(value) - slack, float(value) + slack, 0.0
+        elif (ends := self._determined(A)) is not None:
+            low, value, high, failure = *ends, 0.0
         else:
             spectrum = self._spectrum(A)
             low, high = self._interval(spectrum)
@@ -278,6 +284,19 @@ class Renyi:
         """S_2 without a rank needs no eigenvalues: -log2 |A|_F^2."""
         if self.alpha == 2 and self.rank is None:
             return -_arrays.namespace(A.reference).log2(A.squared_norm())
+        return None
+
+    def _determined(self, A: Gram) -> tuple[float, float, float] | None:
+        """Both ends and the value where nearly all of many eigenvalues would be needed."""
+        solver = self.solver
+        if self.rank is not None or not isinstance(solver, Auto) or not 0 < self.alpha < 2:
+            return None
+        if not solver.rough(A, self.alpha):
+            return None
+        for single in (True, False):
+            ends = whole_entropy(A, self.alpha, single)
+            if ends is not None and ends[2] - ends[0] <= solver.tol:
+                return ends
         return None
 
     def _order(self) -> int | None:

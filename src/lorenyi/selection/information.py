@@ -39,7 +39,6 @@ Features: TypeAlias = tuple[int, ...]
 FEW_ROWS = 600  # of a table whose matrices are small enough to be measured one by one
 SINGLE = 2e-3  # bits: the tolerance for which eigenvalues of few rows are found in float32
 PATIENCE = 4  # candidates of many rows that are worth a closer look
-SMOOTH_SET = 3  # features of which the same holds where all eigenvalues count
 FEW = 2  # features whose joint kernel is so smooth that a Cholesky factor is cheaper than a pass
 
 
@@ -394,15 +393,18 @@ class Kernels(Information):
                 self._settled[*key, wanted.side] = 0.0
             return found
         if len(features) > FEW:
-            return self._whole(A, features, target, wanted) or self._settle(A, wanted, solver)
+            whole = self._whole(A, features, target, wanted, solver)
+            return self._settle(A, wanted, solver) if whole is None else whole
         return replace(self.entropy, solver=replace(solver, tol=wanted.tol)).certified(A)
 
-    def _whole(self, A: Gram, features: Features, target: bool, wanted: Wanted) -> Estimate | None:
+    def _whole(
+        self, A: Gram, features: Features, target: bool, wanted: Wanted, solver: Auto
+    ) -> Estimate | None:
         """Measure a joint of which all eigenvalues count, if that is finely enough."""
-        alpha, rows = self.entropy.alpha, max(map(len, A.reduced[1]), default=0)
-        if self.entropy.rank is not None or not 0 < alpha < 2 or rows <= ROWS:
+        alpha = self.entropy.alpha
+        if self.entropy.rank is not None or not 0 < alpha < 2:
             return None
-        if len(features) <= SMOOTH_SET:
+        if not replace(solver, tol=wanted.tol).rough(A, alpha):
             return None
         # In float32 first, which for one end is enough to begin with.
         if (frozenset(features), target) not in self._known:

@@ -17,8 +17,8 @@ each of them for next to nothing, where eigenvalues need slow reductions to thre
 
 **What is proven.** The fit's error is measured on a grid, between one shift and the next, and how
 many eigenvalues can lie there follows from the difference of their log-determinants. Rounding moves
-eigenvalues by :math:`\delta_i` with :math:`\sum \delta_i^2 \le e^2` (Hoffman and Wielandt), and by duality
-:math:`\Phi` by at most
+eigenvalues by :math:`\delta_i` with :math:`\sum \delta_i^2 \le e^2` (Hoffman and Wielandt), and by
+duality :math:`\Phi` by at most
 
 .. math:: m e^2 + \sum_i \max_d \, (\psi(x_i, d) - m d^2) \quad \text{for any } m > 0,
 
@@ -192,7 +192,7 @@ def _moved(sums: Sums, error: float, alpha: float) -> float:
         """Return how far phi moves with x, for each distance."""
         here, x = power_like(x, alpha)[:, None], x[:, None]
         up, down = power_like(x + d, alpha), power_like(np.maximum(x - d, 0.0), alpha)
-        return np.maximum(np.abs(up - here), np.abs(here - down))
+        return np.asarray(np.maximum(np.abs(up - here), np.abs(here - down)))
 
     # By duality, for any m > 0: m e^2 + the sum of max_d (psi(d) - m d^2).
     slope, loose = sums.of(lambda x: (most(x)[:, len(d) // 4] / d[len(d) // 4]) ** 2)
