@@ -321,11 +321,20 @@ class Gram:
 
     def dense(self) -> Array:
         """Return A as a dense array, if it fits in memory."""
-        matrix = self.scale[:, None] * self._kernel_matrix()
-        if _arrays.is_numpy(matrix):
-            matrix *= self.scale[None, :]
-            return matrix
-        return matrix * self.scale[None, :]
+        matrix = self._kernel_matrix()
+        if not _arrays.is_numpy(matrix):
+            return self.scale[:, None] * matrix * self.scale[None, :]
+        if self._made_of_tiles:  # then it is ours, and a second one would take as long to fill
+            matrix *= self.scale[:, None]
+        else:
+            matrix = self.scale[:, None] * matrix
+        matrix *= self.scale[None, :]
+        return matrix
+
+    @property
+    def _made_of_tiles(self) -> bool:
+        plain = not self.is_ready and not self.is_sparse
+        return plain and _arrays.is_numpy(self.reference) and len(self) > TILE
 
     def _bytes(self) -> int:
         """Return the memory that a dense matrix and one like it take while it is made."""
@@ -347,7 +356,7 @@ class Gram:
             return _arrays.concat(
                 [self.kernel_block(rows, everything).toarray() for rows in self.row_blocks()]
             )
-        if _arrays.is_numpy(self.reference) and m > TILE:
+        if self._made_of_tiles:
             return self._mirrored()
         factor = self.factors[0]
         if len(self.factors) == 1 and isinstance(factor, Points) and not self.tracks_gradient:

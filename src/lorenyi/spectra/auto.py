@@ -177,7 +177,7 @@ class Auto(Solver):
             return False
         if block.is_sparse or block.near is not None:
             return False
-        pilot = FactorSearch(block, self.seed, len(block) // 3, classical=True)
+        pilot = FactorSearch(block, self.seed, len(block) // 5, classical=True)
         # A mass r spread over all the rest adds about r^alpha below order 1.
         return not pilot.promising(0.1 * self.tol ** (1 / min(alpha, 1.0)) * block.mass)
 
