@@ -223,6 +223,21 @@ def test_a_tolerance_that_is_not_reached_is_left_to_a_spectrum(rough):
     assert float(H(rough)) == pytest.approx(exact(rough, 0.6), abs=1e-9)
 
 
+def test_points_in_float32_are_not_measured_twice(monkeypatch):
+    asked = []
+
+    def counted(A, alpha, single):
+        asked.append(single)
+        return determinants.whole_entropy(A, alpha, single)
+
+    monkeypatch.setattr(importlib.import_module("lorenyi.entropy"), "whole_entropy", counted)
+    X = np.random.default_rng(0).normal(size=(1300, 8))
+    A = lr.gram(X.astype(np.float32), lr.Gaussian(1.0))
+    estimate = lr.Renyi(1.01, solver=lr.Auto(tol=1e-2)).certified(A)
+    assert asked == [True]
+    assert exact(lr.gram(X, lr.Gaussian(1.0)), 1.01) in estimate
+
+
 def test_equal_calls_give_equal_answers(rough):
     H = lr.Renyi(0.6)
     assert float(H(rough)) == float(H(rough))
