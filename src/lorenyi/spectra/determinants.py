@@ -29,6 +29,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from typing import NamedTuple
 
 import numpy as np
@@ -131,11 +132,17 @@ def whole_entropy(A: Gram, alpha: float, single: bool) -> tuple[float, float, fl
     single : bool
         Whether to compute in float32, in half the time and with an interval of about 1e-3 bits.
     """
-    singles, blocks = A.reduced
-    rows = max(map(len, blocks), default=0)
+    rows = max(map(len, A.reduced[1]), default=0)
     if not (0 < alpha < 2 and _lapack.can_band() and fits((4 if single else 8) * 2 * rows**2)):
         return None
+    # Products with as few columns as a band is wide are slower on two threads than on one.
+    with _arrays.one_thread() if single else nullcontext():
+        return _whole_entropy(A, alpha, single)
+
+
+def _whole_entropy(A: Gram, alpha: float, single: bool) -> tuple[float, float, float] | None:
     n, eps = float(A.n), float(np.finfo(np.float64).eps)
+    singles, blocks = A.reduced
     bands, error = [], 0.0
     for block in blocks:
         dense = np.ascontiguousarray(_arrays.to_numpy(block.dense()), dtype=np.float64)
@@ -156,7 +163,8 @@ def whole_entropy(A: Gram, alpha: float, single: bool) -> tuple[float, float, fl
     total, off = float(np.sum(power_like(n * _arrays.to_numpy(singles), alpha))), 0.0
     if bands:
         error = math.sqrt(error)
-        sums = _sums(bands, error, STEPS[single])
+        with _arrays.one_thread():
+            sums = _sums(bands, error, STEPS[single])
         if sums is None:
             return None
         value, fit = sums.of(lambda x: power_like(x, alpha))
