@@ -176,6 +176,13 @@ def test_other_orders_are_left_to_eigenvalues(alpha):
     assert whole_entropy(gaussian(50, 2), alpha, False) is None
 
 
+def test_a_part_of_a_matrix_is_left_to_eigenvalues():
+    A = gaussian(50, 2)
+    half = A.rows(slice(0, 25))
+    half.mass = 0.5
+    assert whole_entropy(half, 0.6, False) is None
+
+
 def test_what_does_not_fit_is_not_tried(monkeypatch):
     monkeypatch.setattr(determinants, "fits", lambda size: size < 1000)
     assert whole_entropy(gaussian(50, 2), 0.6, False) is None

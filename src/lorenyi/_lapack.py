@@ -42,8 +42,6 @@ def _routine(name: str) -> Any:
 def _address(argument: Any) -> Any:
     if isinstance(argument, np.ndarray):
         return argument.ctypes.data
-    if isinstance(argument, int):  # an address
-        return argument
     if isinstance(argument, bytes):
         return ctypes.cast(ctypes.c_char_p(argument), ctypes.c_void_p)
     return ctypes.cast(ctypes.byref(argument), ctypes.c_void_p)

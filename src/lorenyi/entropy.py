@@ -218,7 +218,7 @@ class Renyi:
         A = gram(A)
         value = self._shortcut(A)
         if value is None and (ends := self._determined(A)) is not None:
-            value = _arrays.like(np.asarray(ends[1]), A.reference)
+            value = np.asarray(ends[1])
         if value is None:
             value = self._value(self._spectrum(A))
         if _arrays.is_numpy(A.reference):

@@ -169,13 +169,9 @@ class Auto(Solver):
         if not _arrays.is_numpy(A.reference) or A.tracks_gradient:
             return False
         block = max(A.reduced[1], key=len, default=None)
-        if (
-            block is None
-            or not MODERATE < len(block) <= MANY
-            or 20 * len(block) ** 2 > self._allowed()
-        ):
+        if block is None or block.is_sparse or block.near is not None:
             return False
-        if block.is_sparse or block.near is not None:
+        if not MODERATE < len(block) <= MANY or 20 * len(block) ** 2 > self._allowed():
             return False
         pilot = FactorSearch(block, self.seed, len(block) // 5, classical=True)
         # A mass r spread over all the rest adds about r^alpha below order 1.

@@ -126,14 +126,15 @@ def whole_entropy(A: Gram, alpha: float, single: bool) -> tuple[float, float, fl
     Parameters
     ----------
     A : Gram
-        Of NumPy arrays.
+        Of NumPy arrays, with trace 1.
     alpha : float
         Order, above 0 and below 2.
     single : bool
         Whether to compute in float32, in half the time and with an interval of about 1e-3 bits.
     """
     rows = max(map(len, A.reduced[1]), default=0)
-    if not (0 < alpha < 2 and _lapack.can_band() and fits((4 if single else 8) * 2 * rows**2)):
+    possible = 0 < alpha < 2 and abs(A.mass - 1.0) < 1e-9 and _lapack.can_band()
+    if not possible or not fits(20 * rows**2):
         return None
     # Products with as few columns as a band is wide are slower on two threads than on one.
     with _arrays.one_thread() if single else nullcontext():
@@ -171,9 +172,8 @@ def _whole_entropy(A: Gram, alpha: float, single: bool) -> tuple[float, float, f
         total, off = total + value, fit + _moved(sums, error, alpha)
         # x phi'(x) = alpha phi(x) - x: what a relative change of x adds.
         change, loose = sums.of(lambda x: np.abs(alpha * power_like(x, alpha) - x))
-        off += (
-            RELATIVE * float(np.finfo(np.float32 if single else np.float64).eps) * (change + loose)
-        )
+        relative = RELATIVE * float(np.finfo(np.float32 if single else np.float64).eps)
+        off += relative * (change + loose)
     off += 64 * eps * (n + abs(total))
     low, value, high = (_bits(phi / n, alpha, n) for phi in (total - off, total, total + off))
     return low, value, high
