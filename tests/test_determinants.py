@@ -132,9 +132,10 @@ def test_labels_and_equal_rows_are_used():
 
 @pytest.mark.parametrize("alpha", [0.6, 1.01])
 @pytest.mark.parametrize("where", ["small", "large", "all"])
-def test_an_error_as_large_as_is_allowed_for_is_covered(monkeypatch, where, alpha):
+@pytest.mark.parametrize("d", [2, 3, 6])
+def test_an_error_as_large_as_is_allowed_for_is_covered(monkeypatch, d, where, alpha):
     """Eigenvalues moved on purpose, by all that rounding may do, up or down."""
-    A, eps = gaussian(700, 6), float(np.finfo(np.float32).eps)
+    A, eps = gaussian(700, d), float(np.finfo(np.float32).eps)
     values = np.linalg.eigvalsh(np.asarray(A.dense()))
     at = {"small": slice(0, 150), "large": slice(-20, None), "all": slice(None)}[where]
     size = determinants.STABLE * eps * np.linalg.norm(values)
