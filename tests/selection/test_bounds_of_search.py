@@ -121,6 +121,22 @@ class Vague(Criterion):
         return Intervals(-1.0 * (t.candidates == 1), np.where(t.candidates == 2, -0.5, 1.0))
 
 
+@pytest.mark.parametrize("off", [-1.0, 0.01, 1.0])
+@pytest.mark.parametrize(("alpha", "rank"), [(2, 20), (0.6, 20), (1.01, None)])
+def test_a_wrong_guess_of_the_best_score_costs_time_only(alpha, rank, off, monkeypatch):
+    """Those that start say how much others must reach; nobody is dropped for that."""
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(700, 7))
+    y = (X[:, 1] + X[:, 3] * X[:, 5] + 0.3 * rng.normal(size=700) > 0).astype(int)
+    criterion = JointInformation(entropy=Renyi(alpha, rank))
+    path = search.forward(criterion, table(X, y), 5)
+    guess = Kernels.guess
+    monkeypatch.setattr(
+        Kernels, "guess", lambda self, f, target: guess(self, f, target) - off * target
+    )
+    assert search.forward(criterion, table(X, y), 5).features == path.features
+
+
 def test_where_intervals_do_not_separate_a_warning_names_the_features():
     with pytest.warns(RuntimeWarning, match="features 0, 1, 3 still overlap at a width of 2 bits"):
         found = InformationSelector(1, criterion=Vague()).fit(RNG.normal(size=(20, 4)), [0, 1] * 10)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import lorenyi as lr
-from lorenyi.selection.proven import enclose
+from lorenyi.selection.proven import _beside, enclose
 
 RANK = 20
 
@@ -109,3 +109,20 @@ def test_a_second_guess_sees_the_same_matrix(monkeypatch):
     again = found(A, near)
     for one, other in zip(first, again, strict=True):
         assert np.allclose(one.values, other.values, rtol=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("coupling", [0.0, 0.01, 0.1])
+def test_coupled_eigenvalues_stay_below(seed, coupling):
+    rng = np.random.default_rng(seed)
+    theta, tau = np.sort(rng.random(30) + 0.1)[::-1], 0.3
+    L = coupling * rng.normal(size=(50, 30))
+    # The least that is allowed outside, and the most.
+    for outside in (tau * np.eye(50), np.diag(tau * rng.random(50))):
+        whole = np.block([[np.diag(theta), L.T], [L, outside]])
+        true = np.linalg.eigvalsh(whole)[::-1][:30]
+        bound = _beside(theta, L.T @ L, tau, 10)
+        assert np.all(true <= bound + 1e-12)
+    if coupling == 0.01:  # and not far: theta alone would not do
+        assert np.any(true[:10] > theta[:10])
+        assert np.max(bound[:10] - true[:10]) < 0.05

@@ -25,7 +25,7 @@ from functools import cached_property, reduce
 import numpy as np
 
 from lorenyi import _arrays
-from lorenyi.blocks import fits, slices
+from lorenyi.blocks import fits, parallel, slices
 from lorenyi.entropy import Renyi, renyi_entropy
 from lorenyi.estimate import Estimate
 from lorenyi.gram import Gram
@@ -49,7 +49,8 @@ ENCLOSED = 3000  # rows of a block up to which a Cholesky factor is cheap
 STRIPE = 256  # rows of a joint that are made at a time
 TOGETHER = 64  # candidates whose norms are found together
 TINY = 1e-5  # of the largest: products that tell nothing
-GLANCES = {"high": 10, "low": 12}  # and columns of the factor at a glance
+GLANCES = {"high": 10, "low": 5}  # and columns of the factor at a glance
+AGAIN = 24  # and at a second one
 WIDE = 2  # vectors that are kept of the chosen features, in ranks
 
 
@@ -240,7 +241,7 @@ class Block:
     def near(self, candidate: Column, count: int, seen: int) -> np.ndarray:
         """Return columns near the leading eigenvectors of the joint, from more columns of G."""
         G = self.products(candidate, seen)
-        values, Z = _arrays.eigh((G.T @ G).astype(np.float64))
+        values, Z = _arrays.eigh(G.T @ G)  # float32 is enough for a start, in half the time
         count = min(count, int(np.sum(values > TINY * values[-1])))
         Z = Z[:, -count:] / np.sqrt(values[-count:])
         near: np.ndarray = G @ np.ascontiguousarray(Z, dtype=G.dtype)
@@ -281,6 +282,8 @@ class Chosen:
         before: Chosen | None,
     ) -> None:
         self.entropy, self.solver, self.rank = entropy, solver, int(entropy.rank or 1)
+        self.norms: dict[int, float] = {}  # squared, of joints with candidates
+        self.gain: float | None = None  # bits by which a second glance is better than the first
         A = reduce(lambda a, b: a * b, [feature.gram for feature in features])
         self.whole = A if target is None else A * target
         if len(groups) == 1:
@@ -316,16 +319,19 @@ class Chosen:
 
     def squared_norms(self, candidates: Sequence[Column]) -> np.ndarray:
         """Return upper bounds on the squared Frobenius norms of joints, many by one product."""
-        parts = [
-            sum(block.squared_norms(candidates[some]) for block in self.blocks)
-            for some in slices(len(candidates), TOGETHER)
-        ]
+        parts = parallel(
+            lambda some: sum(block.squared_norms(candidates[some]) for block in self.blocks),
+            slices(len(candidates), TOGETHER),
+        )
         return np.concatenate(parts) + float(np.sum(self.singles**2))
 
-    def glance(self, candidate: Column, side: Side, norm: float = math.nan) -> Estimate:
+    def glance(
+        self, candidate: Column, side: Side, norm: float = math.nan, again: bool = False
+    ) -> Estimate:
         """Bound one end of the entropy of the joint without making its matrix.
 
         At order 2 its lower end needs the squared Frobenius norm, and without a rank that is all.
+        A second glance takes more columns of the factor.
         """
         slack = self.slack
         if self.entropy.rank is None:
@@ -333,7 +339,8 @@ class Chosen:
             ends = max(norm - missing, 1 / self.whole.n) * (1 - slack), min(norm * (1 + slack), 1.0)
             high, low = (-math.log2(end) for end in ends)
             return Estimate(low, 0.5 * (low + high), high)
-        counts = [_columns(self._share(block.gram), GLANCES[side]) for block in self.blocks]
+        quarters = AGAIN if again else GLANCES[side]
+        counts = [_columns(self._share(block.gram), quarters) for block in self.blocks]
         found = [b.eigenvalues(candidate, c) for b, c in zip(self.blocks, counts, strict=True)]
         theta = np.sort(np.concatenate([self.singles, *found]))[::-1]
         low, high = Limits(self.whole.n, self.entropy, slack).ends(theta, theta**2, norm)

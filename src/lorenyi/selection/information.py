@@ -39,6 +39,7 @@ Features: TypeAlias = tuple[int, ...]
 FEW_ROWS = 600  # of a table whose matrices are small enough to be measured one by one
 SINGLE = 2e-3  # bits: the tolerance for which eigenvalues of few rows are found in float32
 PATIENCE = 4  # candidates of many rows that are worth a closer look
+GLAD = 1.02  # times what a second glance tells: more than that it does not
 FEW = 2  # features whose joint kernel is so smooth that a Cholesky factor is cheaper than a pass
 
 
@@ -252,7 +253,9 @@ class Kernels(Information):
         base = self._code(given, target) if missing else np.zeros(0)
         chosen = self._chosen(given, target) if missing else None
         products = self._products(given) if missing else None
-        norms = {} if chosen is None else self._norms(chosen, missing, given, target, side)
+        if chosen is not None:
+            self._prepare(chosen, missing, side)
+            gain = self._gain(chosen, missing, given, target, wanted)
 
         def measure(i: int) -> Estimate:
             features, asked = (*given, i), wanted[i]
@@ -260,7 +263,7 @@ class Kernels(Information):
             if products is not None:
                 return self._by_products(products, features, target, asked)
             if chosen is not None:
-                found = self._glance(chosen, features, target, asked, norms.get(i, math.nan))
+                found = self._glance(chosen, features, target, asked, gain)
             if found is None and levels is not None:
                 found = self._few(levels, i, target, asked)
             if found is not None:
@@ -443,18 +446,34 @@ class Kernels(Information):
             return found
         return replace(self.entropy, solver=replace(solver, tol=wanted.tol)).certified(A)
 
-    def _norms(
-        self, chosen: Chosen, x: list[int], given: Features, target: bool, side: Side
-    ) -> dict[int, float]:
-        """Return the squared norms that glances at candidates need."""
+    def _prepare(self, chosen: Chosen, x: list[int], side: Side) -> None:
+        """Find the factors of candidates, and the squared norms that glances at them need."""
         columns = dict(zip(x, parallel(self._column, x, self.workers), strict=True))
-        fresh = [i for i in x if (frozenset((*given, i)), target) not in self._known]
         # Those in front are measured exactly, which without a rank is one pass.
         needed = side == "low" or (side == "high" and self.entropy.rank is None)
-        if not needed or self.entropy.alpha != 2 or not fresh:
-            return {}
-        norms = chosen.squared_norms([columns[i] for i in fresh])
-        return dict(zip(fresh, norms.tolist(), strict=True))
+        fresh = [i for i in x if i not in chosen.norms]
+        if needed and self.entropy.alpha == 2 and fresh:
+            norms = chosen.squared_norms([columns[i] for i in fresh])
+            chosen.norms.update(zip(fresh, norms.tolist(), strict=True))
+
+    def _gain(
+        self,
+        chosen: Chosen,
+        x: list[int],
+        given: Features,
+        target: bool,
+        wanted: dict[int, Wanted],
+    ) -> float:
+        """Return how much a second glance at a lower end tells, which is alike for all."""
+        if chosen.gain is None:
+            keys = {i: (frozenset((*given, i)), target) for i in x if wanted[i].side == "low"}
+            seen = {i: self._known[key].low for i, key in keys.items() if key in self._known}
+            if not seen or self.entropy.rank is None or not chosen.norms:
+                return 0.0
+            i = sorted(seen, key=lambda i: wanted[i].enough - seen[i])[len(seen) // 2]
+            again = chosen.glance(self._columns[i], "low", chosen.norms[i], again=True)
+            chosen.gain = again.low - seen[i]
+        return chosen.gain
 
     def _products(self, given: Features) -> Products | None:
         """Return a factor of chosen features of many rows, where they are too many for pivots."""
@@ -501,13 +520,21 @@ class Kernels(Information):
         return useful and self._spread is None and self._chosen(given, target) is not None
 
     def _glance(
-        self, chosen: Chosen, features: Features, target: bool, wanted: Wanted, norm: float
+        self, chosen: Chosen, features: Features, target: bool, wanted: Wanted, gain: float
     ) -> Estimate | None:
-        """Return what is seen of a joint at first sight, if that is enough."""
-        useful = not math.isnan(norm) or (wanted.side == "high" and self.entropy.rank is not None)
-        if not useful or (frozenset(features), target) in self._known:
+        """Return what is seen of a joint at first sight, or at second, if that is enough."""
+        ranked, side = self.entropy.rank is not None, wanted.side
+        norm = chosen.norms.get(features[-1], math.nan)
+        if side == "both" or (math.isnan(norm) and not (ranked and side == "high")):
             return None
-        found = chosen.glance(self._columns[features[-1]], wanted.side, norm)
+        known = self._known.get((frozenset(features), target))
+        column = self._columns[features[-1]]
+        if known is None:
+            found = chosen.glance(column, side, norm if side == "low" or not ranked else math.nan)
+        elif ranked and side == "low" and wanted.enough - known.low < GLAD * gain:
+            found = chosen.glance(column, side, norm, again=True)
+        else:
+            return None
         return found if wanted.met(found) else None
 
     def _column(self, i: int) -> Column:

@@ -4,7 +4,8 @@ For matrices J of a few thousand rows at most whose leading eigenvectors are nea
 orthonormal Q from one product, Ritz vectors Y and values :math:`\Theta` in it, and a Cholesky
 factor of :math:`\tau I - J + Y \Theta Y'`, which exists only if nothing outside Y exceeds tau,
 
-.. math:: J \preceq \begin{bmatrix} \Theta & L' \\ L & \tau I \end{bmatrix}, \quad
+.. math:: J \preceq \begin{bmatrix} \Theta & L' \\ L & \tau I \end{bmatrix}
+          \preceq \begin{bmatrix} \Theta + L' L / s & 0 \\ 0 & (\tau + s) I \end{bmatrix}, \quad
           L' L = R' R, \quad R = J Y - Y \Theta.
 
 It is what `Krylov.prove` does, for a basis that need not grow.
@@ -17,9 +18,8 @@ import math
 import numpy as np
 
 from lorenyi import _arrays, _lapack
-from lorenyi.blocks import slices
 from lorenyi.spectra.bounds import meet, peaked_from, spread_from
-from lorenyi.spectra.krylov import coupled, mirror
+from lorenyi.spectra.krylov import mirror
 from lorenyi.spectra.spectrum import Spectrum
 
 GUESSES = (1.1, 1.35, 2.0, 4.0)  # times the first Ritz value that is not kept
@@ -59,7 +59,6 @@ def enclose(
     Y = Q @ S[:, :kept]
     R = V @ S[:, :kept] - Y * theta[:kept].astype(J.dtype)
     leak = R.T @ R  # float32: its rounding is far below the values that it is set against
-    L = _root(leak.astype(np.float64))
     # As in `Krylov`: entries, and sums of m products of which each is off by eps.
     entry = math.sqrt(m) * eps * float(np.max(np.diagonal(J)))
     frobenius = math.sqrt(float(np.sum(theta**2)) + mass * float(theta[-1]))
@@ -71,7 +70,7 @@ def enclose(
     t = np.arange(1, p + 1)
     slack = np.sqrt(t) * one
     sums, rest = np.cumsum(theta), max(mass - float(np.sum(theta[:kept])), 0.0)
-    bound = np.minimum.accumulate(coupled(theta[:kept], L, 0.0, tau))
+    bound = _beside(theta[:kept], leak.astype(np.float64), tau, min(rank, kept - 1))
     beside = sums[:kept] + np.minimum(rest, t[:kept] * tau)
     upper = meet(np.cumsum(bound), beside) + slack[:kept] + missing
     return peaked_from(upper, m, mass, tau), spread_from(sums - slack, m, mass)
@@ -86,29 +85,39 @@ def _orthonormal(W: np.ndarray) -> np.ndarray | None:
             R = np.linalg.cholesky(G).T
         except np.linalg.LinAlgError:
             return None
-        if float(np.min(np.abs(np.diag(R)))) < 1e-2:  # float32 would not be enough
+        least = float(np.min(np.diag(R)))
+        if least < 1e-2:  # float32 would not be enough
             return None
         W = W @ np.linalg.inv(R).astype(W.dtype)
+        if least > 0.3:  # once is
+            break
     return W
 
 
-def _root(gram: np.ndarray) -> np.ndarray:
-    """Return L with L'L = G, up to the rounding of a positive semi-definite G."""
-    values, Z = _arrays.eigh(gram)
-    return np.asarray(np.sqrt(np.maximum(values, 0.0))[:, None] * Z.T)
+def _beside(theta: np.ndarray, leak: np.ndarray, tau: float, rank: int) -> np.ndarray:
+    r"""Bound eigenvalues of [Theta, L'; L, E] with :math:`E \preceq \tau I` and L'L = `leak`.
+
+    It lies below the block diagonal of :math:`\Theta + L'L / s` and :math:`(\tau + s) I`, for any
+    s > 0: the distance to tau of the eigenvalues that matter least is a good one.
+    """
+    gap = max(float(theta[rank]) - tau, 0.1 * tau)
+    found = []
+    for s in (3 * gap, gap, 0.3 * gap):
+        values = _arrays.eigvalsh(np.diag(theta) + leak / s)[::-1]
+        found.append(np.maximum(values, tau + s))
+    return np.asarray(np.minimum.reduce(found))
 
 
 def _proven(J: np.ndarray, Y: np.ndarray, theta: np.ndarray, following: float) -> float | None:
     """Return tau such that tau I - J + Y Theta Y' is positive definite; J is destroyed."""
     diagonal, places = np.diagonal(J).copy(), np.arange(len(J))
-    right = np.ascontiguousarray((Y * theta.astype(Y.dtype)).T)
-    for rows in slices(len(J), 256):
-        np.subtract(Y[rows] @ right, J[rows], out=J[rows])
-    shifted = np.diagonal(J).copy()
+    root = np.ascontiguousarray(Y * np.sqrt(theta).astype(Y.dtype))
     for tau in following * np.array(GUESSES):
-        J[places, places] = shifted + J.dtype.type(tau)
+        _lapack.subtract_from_product(J, root)
+        J[places, places] += J.dtype.type(tau)
         if _lapack.is_positive_definite(J):
             largest = float(diagonal.max() + tau)
             return float(tau) + 4 * len(J) * float(np.finfo(J.dtype).eps) * largest
+        J[places, places] = diagonal
         mirror(J)
     return None

@@ -18,8 +18,10 @@ from lorenyi.selection.table import Table
 TIE = 1e-9  # bits: narrower intervals that still overlap are equal
 COARSE, FINE, FINEST = 0.1, 4e-3, 1e-11  # bits: widths of entropies at first, for those in front
 AHEAD = 2  # candidates in front
-FINE_ENOUGH, FINER = 8, 64  # times as fine as their level: those in front, by what seems needed
-REPORTED = 1e-3  # bits: the width to which the score of a chosen feature is told
+LOWEST = -1e3  # bits: less than any score
+GENTLE = 2e-3  # bits: a width of both ends that float32 is enough for, mostly
+FINER = 64  # times as fine as their level, at most, are those in front
+REPORTED = 2e-3  # bits: the width to which the score of a chosen feature is told
 
 Progress = Callable[[str], None]
 Scores = Callable[[np.ndarray, np.ndarray, float | None], Intervals]
@@ -108,23 +110,28 @@ class Race:
         whole = np.zeros(count, dtype=bool)  # whether the lower end was wanted, too
         ahead, coarse = self._start(candidates, coarsest)
 
-        def look(batch: np.ndarray, to: int, above: bool) -> None:
+        def look(batch: np.ndarray, to: int, above: bool, bar: float = -np.inf) -> None:
             batch = np.sort(batch)
             tol = coarse[batch] if to == 1 else np.full(len(batch), tolerance(to))
-            if to == 2 and not above:  # as fine as it was needed in the step before
-                tol = np.full(len(batch), np.clip(0.5 * self._margin, 2 * tolerance(3), FINE))
+            if to == 2 and not above:
+                tol = np.full(len(batch), GENTLE)
             elif not above:  # as fine as it seems to be needed now
                 first, second = np.sort(np.where(whole, scores.value, scores.high))[:-3:-1]
-                tol = np.clip(0.2 * (first - second), tol / FINER, tol / FINE_ENOUGH)
-            best = float(scores.low.max()) if above else None
+                most = np.where(whole[batch], 0.25 * scores.width[batch], GENTLE)
+                tol = np.clip(0.25 * (first - second), np.minimum(tol / FINER, most), most)
+            best = max(float(scores.low.max()), bar) if above else None
             found = score_of(candidates[batch], tol, best)
             scores.low[batch], scores.high[batch] = found.low, found.high
             level[batch], whole[batch] = to, not above
 
-        if len(ahead):
-            look(ahead, 2, above=False)
+        bar = -np.inf
+        if len(ahead) and guess is not None:
+            at_once = score_of(candidates, coarse, np.inf).high
+            ahead = np.union1d(ahead, np.argsort(-at_once, kind="stable")[:AHEAD])
+            look(ahead, 1, True, LOWEST)
+            bar = float(guess(candidates[ahead]).max()) - GENTLE
         if not level.all():
-            look(np.flatnonzero(level == 0), 1, above=True)
+            look(np.flatnonzero(level == 0), 1, True, bar)
         patience = self.information.patience if guess is not None else None
         worth = np.ones(count, dtype=bool)  # a closer look
         while True:
@@ -136,7 +143,9 @@ class Race:
             left = np.flatnonzero(left)
             if active.sum() == 1 or not len(left):
                 break
-            best_first = left[np.argsort(-scores.high[left], kind="stable")]
+            likely = scores.high[left] if guess is None else guess(candidates[left])
+            likely = np.where(np.isfinite(likely), likely, scores.high[left])
+            best_first = left[np.argsort(-likely, kind="stable")]
             if not whole[active].any():
                 look(best_first[:AHEAD], 2, above=False)
             else:
@@ -184,6 +193,8 @@ def _next(best_first: np.ndarray, level: np.ndarray, whole: np.ndarray) -> Any:
     front = best_first[:1]
     front = front[(level[front] < to) | ~whole[front]]
     if len(front):
+        beside = best_first[1:AHEAD]
+        front = np.concatenate([front, beside[~whole[beside] | whole[front]]])
         return front, max(to, int(level[front].max())), False
     one_sided = behind[~whole[behind]]
     return (one_sided, to, True) if len(one_sided) else (behind[:1], to, False)
