@@ -149,7 +149,7 @@ class Race:
             if not whole[active].any():
                 look(best_first[:AHEAD], 2, above=False)
             else:
-                look(*_next(best_first, level, whole))
+                look(*_next(best_first, level, whole, scores.width))
         known = np.where(whole, scores.value, scores.high)
         gaps = float(known.max()) - known
         self._margin = float(np.partition(gaps, 1)[1]) if count > 1 else FINE
@@ -181,7 +181,7 @@ def _largest(values: np.ndarray, count: int) -> np.ndarray:
     return marks
 
 
-def _next(best_first: np.ndarray, level: np.ndarray, whole: np.ndarray) -> Any:
+def _next(best_first: np.ndarray, level: np.ndarray, whole: np.ndarray, width: np.ndarray) -> Any:
     """Return whom to look at next, to which level, and whether for the upper end alone.
 
     Both ends matter for those that may lead; of the others, whether the upper one lies below.
@@ -190,12 +190,13 @@ def _next(best_first: np.ndarray, level: np.ndarray, whole: np.ndarray) -> Any:
     behind = best_first[level[best_first] < to]
     if to == 2:
         return behind, to, True
-    front = best_first[:1]
-    front = front[(level[front] < to) | ~whole[front]]
-    if len(front):
-        beside = best_first[1:AHEAD]
-        front = np.concatenate([front, beside[~whole[beside] | whole[front]]])
-        return front, max(to, int(level[front].max())), False
+    front = best_first[:AHEAD]
+    new = front[~whole[front]]
+    if len(new):
+        return new, max(to, int(level[new].max())), False
+    front = front[(level[front] < to) & (2 * width[front] >= np.max(width[front]))]
+    if len(front):  # the wider ones tell more
+        return front, to, False
     one_sided = behind[~whole[behind]]
     return (one_sided, to, True) if len(one_sided) else (behind[:1], to, False)
 
