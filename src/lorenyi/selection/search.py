@@ -49,10 +49,12 @@ class Race:
     """Finds the candidate with the largest score, step after step.
 
     Scores are intervals. A candidate is dropped only when the upper end of its score lies below
-    the lower end of another's. Those that did best in the step before start, with both ends; of
-    the others the upper end is found, with a tolerance that would have been enough then. Whoever
-    is left is computed ever finer, the most promising first, until one is left or all are
-    narrower than `TIE`.
+    the lower end of another's. Those that did best in the step before start, with those that look
+    best at once, and their most likely scores set a bar: of the others the upper end is found as
+    far as it takes to lie below that, or with a tolerance that would have been enough in the step
+    before. The bar is a guess, for which nobody is dropped. Then both ends of the most likely
+    candidates are found, two at a time, and whoever is left is computed ever finer, until one is
+    left or all are narrower than `TIE`.
 
     Parameters
     ----------
@@ -65,7 +67,6 @@ class Race:
     def __init__(self, criterion: Criterion, information: Information) -> None:
         self.criterion, self.information = criterion, information
         self._behind: dict[int, float] = {}  # bits
-        self._margin = FINE  # bits by which the best won
 
     def best(self, candidates: np.ndarray, chosen: Features) -> int:
         """Return the best candidate; of equal ones the first."""
@@ -152,7 +153,6 @@ class Race:
                 look(*_next(best_first, level, whole, scores.width))
         known = np.where(whole, scores.value, scores.high)
         gaps = float(known.max()) - known
-        self._margin = float(np.partition(gaps, 1)[1]) if count > 1 else FINE
         for i, gap, seen in zip(candidates.tolist(), gaps.tolist(), level.tolist(), strict=True):
             # A coarse upper end that was low enough says little of how far behind one is.
             self._behind[i] = max(gap, self._behind.get(i, 0.0)) if seen == 1 else gap
