@@ -19,6 +19,7 @@ TIE = 1e-9  # bits: narrower intervals that still overlap are equal
 COARSE, FINE, FINEST = 0.1, 4e-3, 1e-11  # bits: widths of entropies at first, for those in front
 AHEAD = 2  # candidates in front
 LOWEST = -1e3  # bits: less than any score
+TELLING = 1.0  # bits: what is seen at once tells something if it is not farther from the truth
 GENTLE = 2e-3  # bits: a width of both ends that float32 is enough for, mostly
 FINER = 64  # times as fine as their level, at most, are those in front
 REPORTED = 2e-3  # bits: the width to which the score of a chosen feature is told
@@ -128,9 +129,13 @@ class Race:
         bar = -np.inf
         if len(ahead) and guess is not None:
             at_once = score_of(candidates, coarse, np.inf).high
-            ahead = np.union1d(ahead, np.argsort(-at_once, kind="stable")[:AHEAD])
             look(ahead, 1, True, LOWEST)
             bar = float(guess(candidates[ahead]).max()) - GENTLE
+            others = np.argsort(-at_once, kind="stable")[:AHEAD]
+            others = others[(level[others] == 0) & (at_once[others] < bar + TELLING)]
+            if len(others):
+                look(others, 1, True, LOWEST)
+                bar = max(bar, float(guess(candidates[others]).max()) - GENTLE)
         if not level.all():
             look(np.flatnonzero(level == 0), 1, True, bar)
         patience = self.information.patience if guess is not None else None
