@@ -137,6 +137,26 @@ def test_a_wrong_guess_of_the_best_score_costs_time_only(alpha, rank, off, monke
     assert search.forward(criterion, table(X, y), 5).features == path.features
 
 
+SCORED: list[int] = []
+
+
+@dataclass(frozen=True)
+class Numbers(Criterion):
+    """Scores that are exact from the first look on."""
+
+    def score(self, t):
+        SCORED.append(len(t.candidates))
+        return t.candidates.astype(float)
+
+
+def test_scores_that_are_exact_are_asked_for_once():
+    X, y = RNG.normal(size=(20, 6)), [0, 1] * 10
+    SCORED.clear()
+    found = InformationSelector(4, criterion=Numbers()).fit(X, y)
+    assert found.indices_.tolist() == [5, 4, 3, 2]
+    assert [count for count in SCORED if count > 1] == [6, 5, 4, 3]  # others tell what was chosen
+
+
 def test_where_intervals_do_not_separate_a_warning_names_the_features():
     with pytest.warns(RuntimeWarning, match="features 0, 1, 3 still overlap at a width of 2 bits"):
         found = InformationSelector(1, criterion=Vague()).fit(RNG.normal(size=(20, 4)), [0, 1] * 10)

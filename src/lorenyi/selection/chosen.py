@@ -317,11 +317,12 @@ class Chosen:
         eps, most = float(np.finfo(np.float32).eps), max(b.factor.shape[1] for b in self.blocks)
         return float(max(2 * b.held.roundoff for b in self.blocks) + (64 + most) * eps)
 
-    def squared_norms(self, candidates: Sequence[Column]) -> np.ndarray:
+    def squared_norms(self, candidates: Sequence[Column], workers: int | None = None) -> np.ndarray:
         """Return upper bounds on the squared Frobenius norms of joints, many by one product."""
         parts = parallel(
             lambda some: sum(block.squared_norms(candidates[some]) for block in self.blocks),
             slices(len(candidates), TOGETHER),
+            workers,
         )
         return np.concatenate(parts) + float(np.sum(self.singles**2))
 

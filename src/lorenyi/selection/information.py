@@ -453,7 +453,7 @@ class Kernels(Information):
         needed = side == "low" or (side == "high" and self.entropy.rank is None)
         fresh = [i for i in x if i not in chosen.norms]
         if needed and self.entropy.alpha == 2 and fresh:
-            norms = chosen.squared_norms([columns[i] for i in fresh])
+            norms = chosen.squared_norms([columns[i] for i in fresh], self.workers)
             chosen.norms.update(zip(fresh, norms.tolist(), strict=True))
 
     def _gain(

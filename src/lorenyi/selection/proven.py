@@ -89,7 +89,7 @@ def _orthonormal(W: np.ndarray) -> np.ndarray | None:
         if least < 1e-2:  # float32 would not be enough
             return None
         W = W @ np.linalg.inv(R).astype(W.dtype)
-        if least > 0.3:  # once is
+        if least > 0.3:  # then it is as orthonormal as float32 can tell
             break
     return W
 

@@ -128,14 +128,14 @@ class Race:
 
         bar = -np.inf
         if len(ahead) and guess is not None:
-            at_once = score_of(candidates, coarse, np.inf).high
-            look(ahead, 1, True, LOWEST)
-            bar = float(guess(candidates[ahead]).max()) - GENTLE
-            others = np.argsort(-at_once, kind="stable")[:AHEAD]
-            others = others[(level[others] == 0) & (at_once[others] < bar + TELLING)]
-            if len(others):
-                look(others, 1, True, LOWEST)
-                bar = max(bar, float(guess(candidates[others]).max()) - GENTLE)
+            at_once = score_of(candidates, coarse, np.inf)
+            scores.low[:], scores.high[:] = at_once.low, at_once.high
+            whole[:] = at_once.width <= TIE
+            level[whole] = 1
+            best = np.argsort(-at_once.high, kind="stable")[:AHEAD]
+            bar = self._bar(ahead[level[ahead] == 0], candidates, guess, look)
+            best = best[(level[best] == 0) & (at_once.high[best] < bar + TELLING)]
+            bar = max(bar, self._bar(best, candidates, guess, look))
         if not level.all():
             look(np.flatnonzero(level == 0), 1, True, bar)
         patience = self.information.patience if guess is not None else None
@@ -162,6 +162,14 @@ class Race:
             # A coarse upper end that was low enough says little of how far behind one is.
             self._behind[i] = max(gap, self._behind.get(i, 0.0)) if seen == 1 else gap
         return self._winner(candidates[active], scores[active], guess)
+
+    @staticmethod
+    def _bar(batch: np.ndarray, candidates: np.ndarray, guess: Guess, look: Any) -> float:
+        """Look at the upper ends of some candidates; return what the best of them reaches."""
+        if not len(batch):
+            return -np.inf
+        look(batch, 1, True, LOWEST)
+        return float(guess(candidates[batch]).max()) - GENTLE
 
     def _start(self, candidates: np.ndarray, coarsest: float) -> tuple[np.ndarray, np.ndarray]:
         """Return who starts, and the tolerance that is enough for each to begin with."""
