@@ -64,23 +64,6 @@ def test_definite_is_what_has_positive_eigenvalues(n, dtype):
         assert np.array_equal(np.tril(shifted, -1), below)
 
 
-@pytest.mark.parametrize("n", SIZES)
-@pytest.mark.parametrize("dtype", DTYPES)
-def test_a_matrix_is_taken_from_a_product_above_the_diagonal(n, dtype):
-    M, B = symmetric(n, dtype), np.random.default_rng(1).normal(size=(n, 5)).astype(dtype)
-    found = M.copy()
-    _lapack.subtract_from_product(found, B)
-    close = 16 * np.finfo(dtype).eps * max(np.abs(M).max(), np.abs(B @ B.T).max())
-    assert np.abs(np.triu(found - (B @ B.T - M))).max() <= close
-    assert np.array_equal(np.tril(found, -1), np.tril(M, -1))
-
-
-def test_a_product_is_not_written_into_a_part_of_a_matrix():
-    M = symmetric(200, np.float64)
-    with pytest.raises(ValueError, match="one piece of memory"):
-        _lapack.subtract_from_product(M[:100, :100], np.ones((100, 3)))
-
-
 def test_a_matrix_that_cannot_be_overwritten_is_refused():
     M = np.eye(200)
     with pytest.raises(ValueError, match="one piece of memory"):

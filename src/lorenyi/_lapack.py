@@ -113,22 +113,6 @@ def is_positive_definite(matrix: np.ndarray) -> bool:
     return _call(f"{LETTERS[matrix.dtype]}potrf", b"L", size, matrix, size) == 0
 
 
-def subtract_from_product(matrix: np.ndarray, factor: np.ndarray) -> None:
-    """Replace a symmetric matrix A by B B' - A, in place: the diagonal and what is above it.
-
-    What is below the diagonal stays. Half the work of a product.
-    """
-    if not _worth(matrix):
-        np.subtract(factor @ factor.T, matrix, out=matrix, where=np.tri(len(matrix)).T > 0)
-        return
-    if not matrix.flags.c_contiguous or not factor.flags.c_contiguous:
-        raise ValueError("both must be in one piece of memory, row by row")
-    number = ctypes.c_float if matrix.dtype == np.float32 else ctypes.c_double
-    size, columns = ctypes.c_int(len(matrix)), ctypes.c_int(factor.shape[1])
-    left = (b"L", b"T", size, columns, number(1), factor, columns)
-    _blas(f"{LETTERS[matrix.dtype]}syrk", *left, number(-1), matrix, size)
-
-
 def can_band() -> bool:
     """Tell whether `band` can be called."""
     return _routine("dsyevd") is not None

@@ -7,6 +7,7 @@ import lorenyi as lr
 from lorenyi import Exact, Gaussian, Renyi
 from lorenyi.selection import InformationSelector, JointInformation
 from lorenyi.selection.chosen import Chosen, column
+from lorenyi.selection.ends import Wanted
 from lorenyi.selection.information import Kernels
 from lorenyi.selection.table import Table, Variable
 from lorenyi.spectra import Auto
@@ -66,7 +67,7 @@ def test_a_glance_bounds_the_exact_value(alpha, target, nominal, weighted):
 @pytest.mark.parametrize("nominal", [False, True])
 @pytest.mark.parametrize("target", [False, True])
 @pytest.mark.parametrize("alpha", [0.6, 1.01, 2])
-def test_one_product_is_closer_and_two_enclose(alpha, target, nominal, weighted):
+def test_products_come_closer_and_enclose(alpha, target, nominal, weighted):
     n, entropy = 500, Renyi(alpha, 30, Exact())
     weights = np.random.default_rng(5).integers(1, 4, n).astype(float) if weighted else None
     grams, candidate, labels, y = variables(n, 3, weights, nominal)
@@ -77,21 +78,48 @@ def test_one_product_is_closer_and_two_enclose(alpha, target, nominal, weighted)
     exact = float(entropy(A))
     c = column(candidate)
     glance = kept.glance(c, "high").high
-    for times in (1, 2):
-        found, off = kept.closer(c, times)
+    for tol in (0.1, 1e-4):
+        found, off = kept.closer(c, Wanted(tol, -np.inf, "high"))
         assert exact <= found.high <= min(glance, exact + 0.01)
         assert found.high - exact <= 2 * off + 2e-4  # about right, but for rounding
-    both = kept.enclosed(c)
-    assert both.low <= exact <= both.high
-    assert both.width < 2e-3
+    coarse = kept.enclosing(c)
+    fine = kept.enclosing(c, coarse)  # in float64
+    assert (coarse.single, fine.single) == (True, False)
+    for proof, tol in ((coarse, 2e-3), (fine, 1e-6)):
+        both = proof.until(Wanted(tol))
+        assert both.low <= exact <= both.high
+        assert both.width <= tol
+        assert 0 < both.failure < 1e-9
 
 
-def test_more_columns_make_one_product_closer():
+def test_more_products_come_closer():
     grams, candidate, _, y = variables(600, 8)
-    entropy = Renyi(0.6, 40, Exact())
-    _, kept = chosen(grams, None, y, entropy)
-    once, twice = (kept.closer(column(candidate), times)[0].high for times in (1, 2))
+    _, kept = chosen(grams, None, y, Renyi(0.6, 40, Exact()))
+    once, twice = (
+        kept.closer(column(candidate), Wanted(tol, -np.inf, "high"))[0].high for tol in (1.0, 1e-5)
+    )
     assert twice < once - 1e-5
+
+
+def test_what_is_low_enough_is_not_made_closer(monkeypatch):
+    grams, candidate, _, y = variables(600, 8)
+    _, kept = chosen(grams, None, y, Renyi(0.6, 40, Exact()))
+    c = column(candidate)
+    once = kept.closer(c, Wanted(1.0, -np.inf, "high"))[0].high
+    monkeypatch.setattr("lorenyi.selection.proven.Basis.grow", lambda _: pytest.fail("in vain"))
+    assert kept.closer(c, Wanted(1e-5, once, "high"))[0].high == once
+
+
+def test_products_are_made_until_they_are_enough():
+    grams, candidate, _, y = variables(600, 8)
+    _, kept = chosen(grams, None, y, Renyi(1.01, 40, Exact()))
+    proof = kept.enclosing(column(candidate))
+    before, size = proof.found, proof.proofs[0].basis.Q.shape[1]
+    assert proof.until(Wanted(before.width)) is before
+    after = proof.until(Wanted(0.5 * before.width))
+    assert proof.proofs[0].basis.Q.shape[1] > size
+    assert after.width < before.width
+    assert after.failure > before.failure  # each look may miss something
 
 
 def test_a_column_of_few_values_is_the_same_from_its_distinct_rows():
@@ -116,16 +144,16 @@ def test_an_enclosure_counts_what_the_column_s_factor_lacks(target, monkeypatch)
     A = candidate
     for B in grams + ([labels] if target else []):
         A = A * B
-    assert kept.enclosed(c).low <= float(entropy(A))
+    assert kept.enclosing(c).found.low <= float(entropy(A))
 
 
 def test_an_end_that_has_settled_is_not_looked_at_again(monkeypatch):
     calls = []
     closer = Chosen.closer
 
-    def counted(self, candidate, times):
-        calls.append(times)
-        return closer(self, candidate, times)
+    def counted(self, candidate, wanted):
+        calls.append(wanted.tol)
+        return closer(self, candidate, wanted)
 
     monkeypatch.setattr(Chosen, "closer", counted)
     monkeypatch.setattr("lorenyi.selection.information.FEW_ROWS", 200)
@@ -138,14 +166,33 @@ def test_an_end_that_has_settled_is_not_looked_at_again(monkeypatch):
     information._most = 0  # no kernels of few values
     for tol in (0.1, 0.05, 0.02):
         information.joint(np.array([3]), (0, 1, 2), False, tol, "high", -np.inf)
-    assert calls == [1]
+    assert calls == [0.1]
 
 
-def test_blocks_of_many_rows_are_not_enclosed(monkeypatch):
-    monkeypatch.setattr("lorenyi.selection.chosen.ENCLOSED", 100)
-    grams, candidate, _, y = variables(500, 6)
-    _, kept = chosen(grams, None, y, Renyi(2, 30))
-    assert kept.enclosed(column(candidate)) is None
+def test_those_in_front_are_not_begun_anew(monkeypatch):
+    """A finer look goes on from what the coarser one has found, in float64 where that takes it."""
+    begun = []
+    enclosing = Chosen.enclosing
+
+    def counted(self, candidate, like=None):
+        begun.append(like)
+        return enclosing(self, candidate, like)
+
+    monkeypatch.setattr(Chosen, "enclosing", counted)
+    monkeypatch.setattr("lorenyi.selection.information.FEW_ROWS", 200)
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(500, 4)), rng.integers(0, 2, 500)
+    none = np.zeros((500, 0), dtype=np.int64)
+    features = [Variable(x[:, None], none, np.zeros(1, dtype=bool)) for x in X.T]
+    target = Variable(np.zeros((500, 0)), y[:, None], np.zeros(0, dtype=bool))
+    information = Kernels(Table(features, target, None), Renyi(1.01, 40))
+    information._most = 0  # no kernels of few values
+    widths = [
+        float(information.joint(np.array([3]), (0, 1, 2), True, tol).width[0])
+        for tol in (1e-2, 1e-3, 1e-5, 1e-8)
+    ]
+    assert np.all(np.array(widths) <= [1e-2, 1e-3, 1e-5, 1e-8])
+    assert [like is None for like in begun] == [True, False]
 
 
 @pytest.mark.parametrize("target", [False, True])

@@ -1,10 +1,10 @@
-"""Enclosures by two products and a Cholesky factor, against all eigenvalues."""
+"""Enclosures by a few products and random columns, against all eigenvalues."""
 
 import numpy as np
 import pytest
 
 import lorenyi as lr
-from lorenyi.selection.proven import _beside, enclose
+from lorenyi.selection.proven import Proof, _beside, _outside, _probes
 
 RANK = 20
 
@@ -31,7 +31,7 @@ def partial_sums(spectrum, count: int) -> np.ndarray:
 
 def found(A: np.ndarray, near: np.ndarray, missing: float = 0.0, J: np.ndarray | None = None):
     J = (A if J is None else J).astype(np.float32)
-    return enclose(J, near, RANK, float(np.trace(A)), 1e-6, missing)
+    return Proof(J, J @ near, RANK, float(np.trace(A)), 1e-6, missing).ends()
 
 
 def assert_encloses(pair, A: np.ndarray) -> None:
@@ -96,19 +96,46 @@ def test_there_is_none_from_columns_that_repeat_each_other():
 
 
 def test_there_is_none_without_a_proof(monkeypatch):
-    monkeypatch.setattr("lorenyi.selection.proven.GUESSES", (1e-3,))
+    monkeypatch.setattr("lorenyi.selection.proven.MOST", 3)  # fewer products than are needed
     A = matrix(11)
     assert found(A, start(A, 28, 0.1)) is None
 
 
-def test_a_second_guess_sees_the_same_matrix(monkeypatch):
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_more_products_are_narrower(dtype):
     A = matrix(13)
-    near = start(A, 28, 0.1)
-    first = found(A, near)
-    monkeypatch.setattr("lorenyi.selection.proven.GUESSES", (1e-3, 1e-2, 1.1))
-    again = found(A, near)
-    for one, other in zip(first, again, strict=True):
-        assert np.allclose(one.values, other.values, rtol=1e-6)
+    near = start(A, 28, 0.5).astype(dtype)
+    proof = Proof(A.astype(dtype), near, RANK, 0.4, 1e-6 if dtype == np.float32 else 1e-15, 0.0)
+    widths = []
+    for _ in range(3):
+        pair = proof.ends()
+        assert_encloses(pair, A)
+        widths.append(np.max(partial_sums(pair[0], RANK) - partial_sums(pair[1], RANK)))
+        assert proof.grow()
+    assert widths[2] < 0.5 * widths[1] < 0.25 * widths[0]
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("spike", [1.0, 1.3, 4.0])
+def test_random_columns_bound_what_is_outside(seed, spike):
+    """One eigenvalue stands out of many: a few products do not show its size, but bound it."""
+    m, rng = 900, np.random.default_rng(seed)
+    V = np.linalg.qr(rng.normal(size=(m, m)))[0]
+    values = np.concatenate([np.full(5, 20.0), [spike], np.linspace(1, 0, m - 6)])
+    J, Q = (V * values) @ V.T, V[:, :5]
+    G = _probes(seed, m).astype(np.float64)
+    X = G - Q @ (Q.T @ G)
+    bound = _outside(J, Q, X, J @ X)
+    assert spike <= bound <= 1.7 * spike
+
+
+def test_what_few_products_see_of_the_outside_is_less_than_there_is(monkeypatch):
+    m = 900
+    V = np.linalg.qr(np.random.default_rng(0).normal(size=(m, m)))[0]
+    J = (V * np.concatenate([[1.3], np.linspace(1, 0, m - 1)])) @ V.T
+    G = _probes(0, m).astype(np.float64)
+    monkeypatch.setattr("lorenyi.selection.proven._quantile", lambda columns: 16.0 * m)
+    assert _outside(J, np.zeros((m, 1)), G, J @ G) < 1.3
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -121,7 +148,7 @@ def test_coupled_eigenvalues_stay_below(seed, coupling):
     for outside in (tau * np.eye(50), np.diag(tau * rng.random(50))):
         whole = np.block([[np.diag(theta), L.T], [L, outside]])
         true = np.linalg.eigvalsh(whole)[::-1][:30]
-        bound = _beside(theta, L.T @ L, tau, 10)
+        bound = _beside(np.diag(theta), L.T @ L, tau, float(theta[10]))
         assert np.all(true <= bound + 1e-12)
     if coupling == 0.01:  # and not far: theta alone would not do
         assert np.any(true[:10] > theta[:10])

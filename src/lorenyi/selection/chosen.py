@@ -12,7 +12,7 @@ eigenvalues :math:`\lambda_i \mu_m`. Three things follow.
   :math:`k_c^2`.
 * A start: the leading eigenvectors U of G G' are near those of the joint J. One product J U gives
   :math:`J U (U' J U)^{-1} U' J \preceq J`, whose eigenvalues are nearly those of J.
-* An enclosure: two products and a Cholesky factor bound both ends (see `proven`).
+* An enclosure: two products and a few random columns bound both ends (see `proven`).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property, reduce
+from functools import cached_property, partial, reduce
 
 import numpy as np
 
@@ -29,23 +29,23 @@ from lorenyi.blocks import fits, parallel, slices
 from lorenyi.entropy import Renyi, renyi_entropy
 from lorenyi.estimate import Estimate
 from lorenyi.gram import Gram
-from lorenyi.selection.ends import Limits, Side
-from lorenyi.selection.proven import enclose
+from lorenyi.selection.ends import Limits, Side, Wanted
+from lorenyi.selection.proven import FAILURE, Basis, Proof
 from lorenyi.spectra.auto import Auto, share
 from lorenyi.spectra.bounds import together
 from lorenyi.spectra.cholesky import Factor
 from lorenyi.spectra.krylov import Krylov
 from lorenyi.spectra.solver import known_spectrum
-from lorenyi.spectra.spectrum import Spectrum
 
 SMOOTH, SQUARE = 1e-6, 1e-7  # of a column's kernel and of its square: what factors may leave out
 MOST = 64  # columns of these factors
 RESOLVED = 1e-4  # of the largest: eigenvalues of the chosen features that float32 resolves
 START = 5  # vectors to start from, in quarters of the rank
-SEEN = 15  # columns of the factor whose eigenvectors they are
+SEEN = 10  # columns of the factor whose eigenvectors they are
 WIDEST = 768  # of them, at most
 NOTHING = 1e-18  # in sums of numbers up to one
-ENCLOSED = 3000  # rows of a block up to which a Cholesky factor is cheap
+RESOLVABLE = 1e-4  # bits: a width that float32 may reach
+SLOWER = 0.6  # times the width before: products that bring little
 STRIPE = 256  # rows of a joint that are made at a time
 TOGETHER = 64  # candidates whose norms are found together
 TINY = 1e-5  # of the largest: products that tell nothing
@@ -173,31 +173,25 @@ class Block:
         values: np.ndarray = np.maximum(_arrays.eigvalsh((G.T @ G).astype(np.float64)), 0.0)
         return values
 
-    def closer(self, candidate: Column, rank: int, seen: int) -> tuple[np.ndarray, np.ndarray]:
-        r"""Return Ritz values of the joint J, and better bounds from below, by one product.
+    def basis(self, candidate: Column, rank: int) -> Basis:
+        """Return Ritz values of the joint, by one product."""
+        return Basis(partial(self._times, candidate), self.start(candidate, rank))
 
-        :math:`J U (U' J U)^{-1} U' J` lies below J for any U, here columns near its eigenvectors.
-        """
-        U = self.start(candidate, rank, seen)
-        W = self._times(candidate, U)
-        M = (U.T @ W).astype(np.float64)
-        ritz, Z = _arrays.eigh(0.5 * (M + M.T))
-        keep = ritz > TINY * ritz[-1]
-        W = W @ np.ascontiguousarray(Z[:, keep] / np.sqrt(ritz[keep]), dtype=W.dtype)
-        values = _arrays.eigvalsh((W.T @ W).astype(np.float64))
-        return ritz[keep], np.maximum(values, 0.0)
-
-    def enclosed(self, candidate: Column, rank: int) -> tuple[Spectrum, Spectrum] | None:
-        """Enclose the spectrum of the joint, if two products are enough."""
+    def proof(self, candidate: Column, rank: int, seed: int, like: Proof | None = None) -> Proof:
+        """Return what encloses the spectrum of the joint; in float64 if there is one like it."""
+        if like is not None and like.basis.found:
+            A = self.gram * candidate.gram.take(self.index)
+            J: np.ndarray = _arrays.to_numpy(A.dense())
+            return Proof(J, like.basis.Q, rank, self.gram.mass, A.roundoff, 0.0, seed)
         scale = _arrays.to_numpy(self.held.scale)[:, None]
         phi = scale * candidate.factor[self.index]
-        J: np.ndarray = phi @ phi.T
+        J = phi @ phi.T
         J *= self.held.factors[0].array
         count = -(-3 * rank // 32) * 16  # a block may hold more than its share of the leading ones
-        near = self.near(candidate, count, 2 * count)
+        near = J @ self.near(candidate, count, 3 * count // 2)
         # A factor's entries are sums of as many products as it has columns.
         roundoff = self.held.roundoff + phi.shape[1] * float(np.finfo(phi.dtype).eps)
-        return enclose(J, near, rank, self.gram.mass, roundoff, candidate.rest)
+        return Proof(J, near, rank, self.gram.mass, roundoff, candidate.rest, seed)
 
     def _times(self, candidate: Column, U: np.ndarray) -> np.ndarray:
         """Return a matrix just below the joint's, made as it is needed, times U."""
@@ -251,6 +245,66 @@ class Block:
 def _columns(rank: int, quarters: int) -> int:
     """Return a number of quarters of the rank, rounded up to a multiple of 32."""
     return -(-quarters * rank // 128) * 32
+
+
+class Enclosing:
+    """Both ends of the entropy of a joint, ever narrower.
+
+    Parameters
+    ----------
+    proofs : sequence of Proof
+        Of its diagonal blocks.
+    singles : array
+        Eigenvalues known at sight.
+    entropy : Renyi
+        The functional, with a rank.
+    n : float
+        Number of points.
+    """
+
+    def __init__(
+        self, proofs: Sequence[Proof], singles: np.ndarray, entropy: Renyi, n: float
+    ) -> None:
+        self.proofs, self.entropy, self.n = proofs, entropy, n
+        self.known = known_spectrum(singles, None)
+        self.failure = 0.0
+        self.found = self._look()
+        self.stuck = False
+
+    @property
+    def single(self) -> bool:
+        """Whether it is in float32."""
+        return all(proof.J.dtype == np.float32 for proof in self.proofs)
+
+    def until(self, wanted: Wanted) -> Estimate | None:
+        """Make products until the interval is good enough, or they bring little."""
+        if self.single and self.found is not None and wanted.tol < RESOLVABLE:
+            self.stuck = not wanted.met(self.found)
+        while self.found is not None and not self.stuck and not wanted.met(self.found):
+            before = self.found.width
+            grown = [proof.grow() for proof in self.proofs]
+            self.stuck = not any(grown)
+            if not self.stuck:
+                self.found = self._look()
+                self.stuck = self.found is None or self.found.width > SLOWER * before
+        return self.found
+
+    def _look(self) -> Estimate | None:
+        pairs = [pair for proof in self.proofs if (pair := proof.ends()) is not None]
+        self.failure += FAILURE * len(self.proofs)
+        if len(pairs) < len(self.proofs):
+            return None
+        low, high = (
+            float(
+                renyi_entropy(
+                    together([*self.known, *end], self.n, 1.0),
+                    self.entropy.alpha,
+                    self.entropy.rank,
+                )
+            )
+            for end in zip(*pairs, strict=True)
+        )
+        return Estimate(low, 0.5 * (low + high), high, failure=self.failure)
 
 
 class Chosen:
@@ -347,39 +401,40 @@ class Chosen:
         low, high = Limits(self.whole.n, self.entropy, slack).ends(theta, theta**2, norm)
         return Estimate(low, high if side == "high" else low, high)
 
-    def closer(self, candidate: Column, times: int) -> tuple[Estimate, float]:
-        """Bound the entropy of the joint from above by one product, and guess how closely.
-
-        Better from a start that took several times as many columns.
-        """
-        seen = times * SEEN
+    def closer(self, candidate: Column, wanted: Wanted) -> tuple[Estimate, float] | None:
+        """Bound the entropy of the joint from above by a few products, and guess how closely."""
         ranks = [self._share(block.gram) for block in self.blocks]
-        found = [b.closer(candidate, r, seen) for b, r in zip(self.blocks, ranks, strict=True)]
-        ends = []
-        for values in zip(*found, strict=True):
-            theta = np.sort(np.concatenate([self.singles, *values]))[::-1]
-            ends.append(Limits(self.whole.n, self.entropy, self.slack).ends(theta, theta**2)[1])
-        ritz, high = ends
-        # Ritz values are off by three times as much, about.
-        return Estimate(0.0, high, high), 0.5 * max(ritz - high, 0.0)
-
-    def enclosed(self, candidate: Column) -> Estimate | None:
-        """Bound the entropy of the joint on both sides, if two products are enough."""
-        if max(len(block.gram) for block in self.blocks) > ENCLOSED:
+        parts = [b.basis(candidate, r) for b, r in zip(self.blocks, ranks, strict=True)]
+        if not all(part.found for part in parts):
             return None
-        pairs = []
-        for block in self.blocks:
-            pair = block.enclosed(candidate, self._share(block.gram))
-            if pair is None:
-                return None
-            pairs.append(pair)
-        known = known_spectrum(self.singles, None)
-        alpha, rank, n = self.entropy.alpha, self.entropy.rank, self.whole.n
-        low, high = (
-            float(renyi_entropy(together([*known, *end], n, 1.0), alpha, rank))
-            for end in zip(*pairs, strict=True)
-        )
-        return Estimate(low, 0.5 * (low + high), high)
+        best, gap = math.inf, math.inf
+        while True:
+            # Ritz values are off by three times as much, about.
+            ritz, high = map(self._above, zip(*(part.values() for part in parts), strict=True))
+            best, before, gap = min(high, best), gap, 0.5 * max(ritz - high, 0.0)
+            found = Estimate(0.0, best, best)
+            if wanted.met(found) or gap <= 0.5 * wanted.tol or gap > SLOWER * before:
+                return found, gap
+            grown = [part.grow() for part in parts]
+            if not any(grown):
+                return found, gap
+
+    def _above(self, found: Sequence[np.ndarray]) -> float:
+        """Return an upper end from lower bounds on the eigenvalues of each block."""
+        theta = np.sort(np.concatenate([self.singles, *found]))[::-1]
+        return Limits(self.whole.n, self.entropy, self.slack).ends(theta, theta**2)[1]
+
+    def enclosing(self, candidate: Column, like: Enclosing | None = None) -> Enclosing:
+        """Return what bounds the entropy of the joint on both sides.
+
+        In float32 at first; then from what that found, in float64.
+        """
+        before = [None for _ in self.blocks] if like is None else like.proofs
+        proofs = [
+            block.proof(candidate, self._share(block.gram), self.solver.seed, proof)
+            for block, proof in zip(self.blocks, before, strict=True)
+        ]
+        return Enclosing(proofs, self.singles, self.entropy, self.whole.n)
 
     def joint(self, candidate: Column) -> Gram:
         """Return the joint with a candidate, split into blocks of which much is known."""
@@ -407,5 +462,5 @@ def _block(index: np.ndarray, A: Gram, near: np.ndarray | None, count: int, seed
 
 
 def affordable(n: int, features: int) -> bool:
-    """Tell whether matrices of all rows can be held, of the chosen and of two candidates."""
-    return fits(32 * n**2 + 4 * MOST * n * features)
+    """Tell whether matrices of all rows can be held: of the chosen, and of those in front."""
+    return fits(56 * n**2 + 4 * MOST * n * features)

@@ -24,7 +24,7 @@ from lorenyi.blocks import parallel
 from lorenyi.entropy import Renyi
 from lorenyi.estimate import Estimate
 from lorenyi.gram import Gram
-from lorenyi.selection.chosen import Chosen, Column, affordable, column
+from lorenyi.selection.chosen import Chosen, Column, Enclosing, affordable, column
 from lorenyi.selection.ends import Side, Wanted, look
 from lorenyi.selection.intervals import Intervals
 from lorenyi.selection.large import LARGE, Streamed
@@ -40,6 +40,7 @@ FEW_ROWS = 600  # of a table whose matrices are small enough to be measured one 
 SINGLE = 2e-3  # bits: the tolerance for which eigenvalues of few rows are found in float32
 PATIENCE = 4  # candidates of many rows that are worth a closer look
 GLAD = 1.02  # times what a second glance tells: more than that it does not
+KEPT = 4  # joints of which what encloses them is kept
 FEW = 2  # features whose joint kernel is so smooth that a Cholesky factor is cheaper than a pass
 
 
@@ -211,10 +212,10 @@ class Kernels(Information):
         self._room: bool | None = None
         self._known: dict[tuple[frozenset[int], bool], Estimate] = {}
         self._settled: dict[tuple[frozenset[int], bool, Side], float] = {}  # tolerance of one end
-        self._looks: dict[tuple[frozenset[int], bool], int] = {}  # at joints with chosen features
         self._kernels: dict[int, np.ndarray] = {}
         self._kept: dict[Features, Levels | None] = {}
         self._columns: dict[int, Column] = {}
+        self._proofs: dict[tuple[frozenset[int], bool], Enclosing] = {}  # of those in front
         self._last: dict[bool, tuple[Features, Chosen]] = {}
         # Values that a candidate may have for its kernel to be kept: all kernels fit, and smooth
         # ones, of many values, have few eigenvalues that count (at order 2 none are needed).
@@ -422,17 +423,21 @@ class Kernels(Information):
     ) -> Estimate:
         """Measure a joint from what is known of the chosen features."""
         column, key = self._columns[features[-1]], (frozenset(features), target)
-        before = self._looks.get(key, 0)
         if wanted.side == "high":
-            for times in range(before + 1, 3):
-                self._looks[key] = times
-                found, off = chosen.closer(column, times)
-                if wanted.met(found) or off <= 0.5 * wanted.tol:
-                    self._settled[*key, "high"] = 2 * off  # so much finer it is already
-                    return found
-        elif not before:
-            self._looks[key] = 1
-            both = chosen.enclosed(column)
+            found, off = chosen.closer(column, wanted) or (None, math.inf)
+            if found is not None and (wanted.met(found) or off <= 0.5 * wanted.tol):
+                self._settled[*key, "high"] = 2 * off  # so much finer it is already
+                return found
+        else:
+            proof = self._proofs.pop(key, None) or chosen.enclosing(column)
+            both = proof.until(wanted)
+            if proof.stuck and proof.single and wanted.side == "both":
+                proof = chosen.enclosing(column, proof)
+                both = proof.until(wanted)
+            if wanted.side == "both":  # those in front are looked at again
+                self._proofs[key] = proof
+                while len(self._proofs) > KEPT:
+                    self._proofs.pop(next(iter(self._proofs)), None)
             if both is not None and wanted.met(both):
                 return both
         return self._settle(chosen.joint(column), wanted, chosen.solver)
@@ -547,6 +552,9 @@ class Kernels(Information):
     def _chosen(self, given: Features, target: bool) -> Chosen | None:
         """Return what is kept of chosen features, if that helps: their rows are mostly distinct."""
         n, rank, solver = len(self.table), self.entropy.rank, self.entropy.solver
+        features, before = self._last.get(target, ((), None))
+        if given and features == given:
+            return before
         if (rank is None and self.entropy.alpha != 2) or not given or not isinstance(solver, Auto):
             return None
         if not max(4 * (rank or 1), FEW_ROWS) < n <= LARGE or not affordable(
@@ -555,18 +563,16 @@ class Kernels(Information):
             return None
         if 2 * self._distinct(given) < n:
             return None
-        features, before = self._last.get(target, ((), None))
-        if features != given:
-            groups = [np.arange(n)]
-            if target and self.table.target.numbers.shape[1] == 0:
-                codes = self.table.target.values
-                groups = [np.flatnonzero(codes == c) for c in range(int(codes.max()) + 1)]
-            columns = [self._column(i) for i in given]
-            earlier = before if features == given[:-1] else None
-            y = self._target if target else None
-            made = Chosen(columns, y, groups, self.entropy, solver, earlier)
-            self._last[target] = (given, made)
-        return self._last[target][1]
+        groups = [np.arange(n)]
+        if target and self.table.target.numbers.shape[1] == 0:
+            codes = self.table.target.values
+            groups = [np.flatnonzero(codes == c) for c in range(int(codes.max()) + 1)]
+        columns = [self._column(i) for i in given]
+        earlier = before if features == given[:-1] else None
+        y = self._target if target else None
+        made = Chosen(columns, y, groups, self.entropy, solver, earlier)
+        self._last[target] = (given, made)
+        return made
 
     def _distinct(self, given: Features) -> int:
         """Return how many distinct rows joints of chosen features with a candidate have, about."""
