@@ -423,23 +423,22 @@ class Kernels(Information):
     ) -> Estimate:
         """Measure a joint from what is known of the chosen features."""
         column, key = self._columns[features[-1]], (frozenset(features), target)
-        if wanted.side == "high":
+        if wanted.side == "high" and (*key, "high") not in self._settled:
             found, off = chosen.closer(column, wanted) or (None, math.inf)
             if found is not None and (wanted.met(found) or off <= 0.5 * wanted.tol):
                 self._settled[*key, "high"] = 2 * off  # so much finer it is already
                 return found
-        else:
-            proof = self._proofs.pop(key, None) or chosen.enclosing(column)
+        proof = self._proofs.pop(key, None) or chosen.enclosing(column)
+        both = proof.until(wanted)
+        if proof.stuck and proof.single:
+            proof = chosen.enclosing(column, proof)
             both = proof.until(wanted)
-            if proof.stuck and proof.single and wanted.side == "both":
-                proof = chosen.enclosing(column, proof)
-                both = proof.until(wanted)
-            if wanted.side == "both":  # those in front are looked at again
-                self._proofs[key] = proof
-                while len(self._proofs) > KEPT:
-                    self._proofs.pop(next(iter(self._proofs)), None)
-            if both is not None and wanted.met(both):
-                return both
+        if wanted.side == "both":  # those in front are looked at again
+            self._proofs[key] = proof
+            while len(self._proofs) > KEPT:
+                self._proofs.pop(next(iter(self._proofs)), None)
+        if both is not None and wanted.met(both):
+            return both
         return self._settle(chosen.joint(column), wanted, chosen.solver)
 
     def _settle(self, A: Gram, wanted: Wanted, solver: Auto) -> Estimate:

@@ -124,7 +124,8 @@ class Race:
             best = max(float(scores.low.max()), bar) if above else None
             found = score_of(candidates[batch], tol, best)
             scores.low[batch], scores.high[batch] = found.low, found.high
-            level[batch], whole[batch] = to, not above
+            level[batch] = to
+            whole[batch] |= not above
 
         bar = -np.inf
         if len(ahead) and guess is not None:
@@ -149,13 +150,15 @@ class Race:
             left = np.flatnonzero(left)
             if active.sum() == 1 or not len(left):
                 break
-            likely = scores.high[left] if guess is None else guess(candidates[left])
-            likely = np.where(np.isfinite(likely), likely, scores.high[left])
-            best_first = left[np.argsort(-likely, kind="stable")]
+            likely = scores.high.copy()
+            if guess is not None:
+                guessed = guess(candidates[active])
+                likely[active] = np.where(np.isfinite(guessed), guessed, likely[active])
+            best_first = left[np.argsort(-likely[left], kind="stable")]
             if not whole[active].any():
                 look(best_first[:AHEAD], 2, above=False)
             else:
-                look(*_next(best_first, level, whole, scores.width))
+                look(*_next(best_first, level, whole, scores, likely))
         known = np.where(whole, scores.value, scores.high)
         gaps = float(known.max()) - known
         for i, gap, seen in zip(candidates.tolist(), gaps.tolist(), level.tolist(), strict=True):
@@ -194,24 +197,39 @@ def _largest(values: np.ndarray, count: int) -> np.ndarray:
     return marks
 
 
-def _next(best_first: np.ndarray, level: np.ndarray, whole: np.ndarray, width: np.ndarray) -> Any:
+def _next(
+    best_first: np.ndarray,
+    level: np.ndarray,
+    whole: np.ndarray,
+    scores: Intervals,
+    likely: np.ndarray,
+) -> tuple[np.ndarray, int, bool]:
     """Return whom to look at next, to which level, and whether for the upper end alone.
 
     Both ends matter for those that may lead; of the others, whether the upper one lies below.
+
+    Parameters
+    ----------
+    best_first : array of int
+        Who is left to be looked at, the most likely first.
+    level, whole, scores, likely
+        How often each was looked at, whether for both ends, what was seen and what is guessed.
     """
     to = int(level[best_first].min()) + 1
-    behind = best_first[level[best_first] < to]
     if to == 2:
-        return behind, to, True
+        return best_first[level[best_first] < to], to, True
     front = best_first[:AHEAD]
-    new = front[~whole[front]]
-    if len(new):
-        return new, max(to, int(level[new].max())), False
-    front = front[(level[front] < to) & (2 * width[front] >= np.max(width[front]))]
-    if len(front):  # the wider ones tell more
-        return front, to, False
-    one_sided = behind[~whole[behind]]
-    return (one_sided, to, True) if len(one_sided) else (behind[:1], to, False)
+    if not whole[front[0]]:
+        front = front[~whole[front]]
+        return front, max(to, int(level[front].max())), False
+    lead = int(np.argmax(scores.low))
+    others = best_first[best_first != lead]
+    # Once the leader is known well enough, it takes upper ends of the others, side by side.
+    if len(others) and scores.width[lead] < 0.5 * (likely[lead] - likely[others[0]]):
+        to = int(level[others].min()) + 1
+        return others[level[others] < to], to, True
+    front = front[2 * scores.width[front] >= np.max(scores.width[front])]  # they tell more
+    return front, int(level[front].max()) + 1, False
 
 
 @dataclass
