@@ -12,7 +12,7 @@ from lorenyi.selection import Criterion, InformationSelector, JointInformation, 
 from lorenyi.selection.ends import look
 from lorenyi.selection.information import Kernels
 from lorenyi.selection.intervals import Intervals
-from lorenyi.selection.levels import Block, entropy_of
+from lorenyi.selection.levels import PART, Block, cut_along, entropy_of
 from lorenyi.selection.table import Table, Variable
 from lorenyi.spectra import determinants
 
@@ -155,6 +155,59 @@ def test_scores_that_are_exact_are_asked_for_once():
     found = InformationSelector(4, criterion=Numbers()).fit(X, y)
     assert found.indices_.tolist() == [5, 4, 3, 2]
     assert [count for count in SCORED if count > 1] == [6, 5, 4, 3]  # others tell what was chosen
+
+
+def binary(n=700, columns=12, seed=0):
+    """Columns of two values that are far apart, and labels that some of them tell."""
+    rng = np.random.default_rng(seed)
+    X = (rng.random((n, columns)) < rng.uniform(0.3, 0.6, columns)).astype(float)
+    return 4.0 * X, (X[:, :4].sum(axis=1) + rng.integers(0, 2, n)).astype(int)
+
+
+@pytest.mark.parametrize("alpha", [0.6, 1, 1.01, 2])
+@pytest.mark.parametrize("rank", [None, 20, 100])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_a_cut_joint_has_no_less_entropy_and_hardly_more(alpha, rank, weighted):
+    X, y = binary()
+    weights = np.random.default_rng(1).integers(1, 4, len(X)).astype(float) if weighted else None
+    given, x = tuple(range(8)), np.arange(8, 12)
+    first, exact = (Kernels(table(X, y, weights), Renyi(alpha, rank)) for _ in range(2))
+    at_once = first.joint(x, given, False, 0.1, "high", np.inf)
+    ends = exact.joint(x, given, False, 1e-11)
+    value = ends.value
+    assert np.all(at_once.high >= ends.low)
+    if alpha != 2 or rank is not None:
+        assert np.all(at_once.high <= value + 0.05)
+        assert np.all(at_once.low == 0)  # the other end is not known
+    assert np.all(first.joint(x, given, False, 1e-9, "high", value).high <= ends.high + 1e-9)
+
+
+def test_what_hardly_couples_is_cut_and_what_is_smooth_is_not():
+    X, _ = binary()
+    smooth = RNG.normal(size=(700, 1)).round(1)
+
+    def parts(columns):
+        values = [np.unique(x, return_inverse=True) for x in columns.T]
+        kernels = [(np.exp(-0.5 * (v[:, None] - v) ** 2), codes) for v, codes in values]
+        code = np.unique(columns, axis=0, return_inverse=True)[1]
+        return code, cut_along(kernels, code)
+
+    code, found = parts(X[:, :8])
+    rows = np.unique(np.stack([found, code]), axis=1)[0]  # of each part, the distinct ones
+    assert 1 < np.bincount(rows).max() <= PART
+    mixed = parts(np.hstack([X[:, :8], smooth]))[1]  # in parts that the binary columns tell
+    assert len(np.unique(np.stack([mixed, code]), axis=1).T) == code.max() + 1
+    assert not parts(smooth)[1].any()
+
+
+@pytest.mark.parametrize("rank", [None, 60])
+def test_cut_joints_leave_the_list_as_it_is(rank):
+    X, y = binary(300, 14, seed=3)
+    shown = InformationSelector(9, criterion=JointInformation(Renyi(1.01, rank))).fit(X, y)
+    exact = JointInformation(Renyi(1.01, rank, Exact()))
+    plain = InformationSelector(9, criterion=exact).fit(X, y)
+    assert shown.indices_.tolist() == plain.indices_.tolist()
+    assert np.allclose(shown.scores_, plain.scores_, atol=1e-3)
 
 
 def test_where_intervals_do_not_separate_a_warning_names_the_features():

@@ -3,11 +3,15 @@
 A column with l values has an l x l kernel matrix k, the chosen features with m distinct rows an
 m x m matrix K. A candidate joins them by K[g, g'] k[v, v'] over the distinct pairs (g, v), with
 their frequencies as weights; labels cut that into one block a class. No kernel is evaluated twice.
+
+A matrix majorises its diagonal blocks, whatever the cut. So where chosen features hardly couple
+their values (two that are far apart), to cut along these gives an upper end from small blocks.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from functools import cached_property
 from itertools import pairwise
 from typing import NamedTuple
@@ -25,6 +29,8 @@ ROWS = 1200  # distinct rows of a joint, at most: up to there all eigenvalues ar
 TINY = 48  # rows of blocks of which a call costs more than the work
 SHORT = 200  # and from there float32 takes less time
 CHEAP = 600  # and up to there they are cheaper than one end by iteration
+LOOSE = 0.05  # of a feature's squared norm lies between its values, at most, to cut along them
+PART = 48  # distinct rows of a part that is cut no further
 SMOOTH = 64  # values of a candidate above which its kernel is of lower rank than its values
 MEMORY = 2**29  # bytes for the kernels of all candidates, at most
 
@@ -33,6 +39,34 @@ def unit_kernel(A: Gram) -> np.ndarray:
     """Return the matrix of a Gram without its weights: ones on the diagonal."""
     root = np.sqrt(_arrays.to_numpy(A.weights))
     return np.asarray(_arrays.to_numpy(A.dense()) / root[:, None] / root[None, :])
+
+
+def cut_along(features: Sequence[tuple[np.ndarray, np.ndarray]], code: np.ndarray) -> np.ndarray:
+    r"""Number the parts of the rows between which some features hardly couple.
+
+    Those cut first of which least lies between values, with frequencies p of these
+    :math:`1 - \sum_v p_v^2 / \sum_{v, v'} p_v p_{v'} k(v, v')^2`, until the parts are small.
+
+    Parameters
+    ----------
+    features : sequence of (array, array of int)
+        Kernels of their values, and which of these each row has.
+    code : array of int
+        Number of each row among the distinct ones of all features.
+    """
+    counts = [np.bincount(values) for _, values in features]
+    between = [
+        1 - (p @ p) / (p @ np.square(kernel) @ p)
+        for (kernel, _), p in zip(features, counts, strict=True)
+    ]
+    _, first = np.unique(code, return_index=True)
+    parts = np.zeros(len(code), dtype=np.int64)
+    for i in np.argsort(between, kind="stable"):
+        if between[i] > LOOSE or np.bincount(parts[first]).max() <= PART:
+            break
+        parts = parts * len(counts[i]) + features[i][1]
+        parts = np.unique(parts, return_inverse=True)[1]
+    return parts
 
 
 class Block(NamedTuple):
@@ -63,10 +97,15 @@ class Levels:
         Of the distinct rows, with ones on the diagonal.
     code : array of int
         Which of them each row is.
+    parts : array of int, optional
+        Numbers of the parts of the rows to cut along, see `cut_along`.
     """
 
-    def __init__(self, kernel: np.ndarray, code: np.ndarray) -> None:
+    def __init__(
+        self, kernel: np.ndarray, code: np.ndarray, parts: np.ndarray | None = None
+    ) -> None:
         self.kernel, self.code = kernel, code
+        self.parts = parts if parts is not None and parts.any() else None
 
     @cached_property
     def single(self) -> np.ndarray:
