@@ -17,7 +17,7 @@ import numpy as np
 from scipy.linalg import cython_blas, cython_lapack
 
 LETTERS = {np.dtype(np.float32): "s", np.dtype(np.float64): "d"}
-WORTH = 48  # rows from which waiting costs more than the call
+WORTH = 20  # rows from which waiting costs more than the call
 
 
 _SIGNATURE = ctypes.PYFUNCTYPE(ctypes.c_char_p, ctypes.py_object)(

@@ -12,7 +12,7 @@ from lorenyi.selection import Criterion, InformationSelector, JointInformation, 
 from lorenyi.selection.ends import look
 from lorenyi.selection.information import Kernels
 from lorenyi.selection.intervals import Intervals
-from lorenyi.selection.levels import PART, Block, cut_along, entropy_of
+from lorenyi.selection.levels import PART, Block, cut_along, entropy_of, first_sight
 from lorenyi.selection.table import Table, Variable
 from lorenyi.spectra import determinants
 
@@ -208,6 +208,39 @@ def test_cut_joints_leave_the_list_as_it_is(rank):
     plain = InformationSelector(9, criterion=exact).fit(X, y)
     assert shown.indices_.tolist() == plain.indices_.tolist()
     assert np.allclose(shown.scores_, plain.scores_, atol=1e-3)
+
+
+@pytest.mark.parametrize("columns", [1, 3, 8])
+@pytest.mark.parametrize("rank", [10, 60])
+@pytest.mark.parametrize("target", [False, True])
+def test_at_first_sight_the_norm_and_some_ritz_values_enclose_order_two(columns, rank, target):
+    rng = np.random.default_rng(columns)
+    X = rng.normal(size=(300, columns + 2))
+    first, exact = (Kernels(table(X, X[:, 0] > 0.3), Renyi(2, rank)) for _ in range(2))
+    x, given = np.array([columns, columns + 1]), tuple(range(columns))
+    value = exact.joint(x, given, target, 1e-11).value
+    seen = first.joint(x, given, target, 0.1, "low", -np.inf)
+    assert np.all((seen.low <= value) & (value <= seen.high))
+    assert np.all(value - seen.low < 0.2)  # what lies beyond the rank is little at order 2
+    if not target and columns == 1:  # smooth: Ritz values hold all
+        assert np.all(seen.high - value < 0.02)
+    assert np.all(first.joint(x, given, target, 1e-9, "low", np.inf).low > value - 1e-9)
+
+
+def test_first_sight_holds_for_any_basis_and_weights():
+    rng = np.random.default_rng(0)
+    K = np.exp(-0.5 * np.subtract.outer(z := rng.normal(size=250), z) ** 2)
+    w = rng.random(250)
+    w /= w.sum()
+    values = np.linalg.eigvalsh(np.sqrt(w)[:, None] * K * np.sqrt(w))[::-1]
+    for rank in (1, 5, 50):
+        rest = 1 - values[:rank].sum()
+        value = -np.log2(np.sum(values[:rank] ** 2) + rest**2 / (250 - rank))
+        for dtype in (np.float32, np.float64):
+            block = Block(K.astype(dtype), w, np.arange(250))
+            basis = rng.normal(size=(250, 32))
+            found = first_sight([block], basis, Renyi(2, rank), 250.0)
+            assert found.low <= value <= found.high
 
 
 def test_where_intervals_do_not_separate_a_warning_names_the_features():

@@ -31,10 +31,12 @@ from lorenyi.selection.large import LARGE, Streamed
 from lorenyi.selection.levels import (
     MEMORY,
     ROWS,
+    SHORT,
     SMOOTH,
     Levels,
     cut_along,
     entropy_of,
+    first_sight,
     unit_kernel,
 )
 from lorenyi.selection.products import Products
@@ -229,6 +231,7 @@ class Kernels(Information):
         most = math.isqrt(MEMORY // 8 // max(len(table.features), 1))
         self._most = min(ROWS if entropy.alpha == 2 else SMOOTH, most)
         self.patience = PATIENCE if len(table) > LARGE else None
+        self._squares = entropy.alpha == 2 and entropy.rank is not None
         self._few_single = entropy.alpha >= 1 and (entropy.rank is not None or entropy.alpha != 2)
 
     def joint(
@@ -371,13 +374,18 @@ class Kernels(Information):
         # One end, to a few thousandths of a bit: float32 is enough and takes half the time.
         single = wanted.side != "both" and wanted.tol >= SINGLE and self._few_single
 
+        fresh, n = (frozenset(features), target) not in self._known, self.table.total
+
         def entropy(labels: np.ndarray | None) -> Estimate | None:
             found = levels.joint(self._kernel(i), values, labels, self.table.weights, single)
             if found is None:
                 return None
-            return entropy_of(found, self.entropy, self.table.total, *wanted)
+            if fresh and self._squares and max(len(part.weights) for part in found) >= SHORT:
+                seen = first_sight(found, levels.basis, self.entropy, n)
+                if wanted.met(seen):
+                    return seen
+            return entropy_of(found, self.entropy, n, *wanted)
 
-        fresh = (frozenset(features), target) not in self._known
         if levels.parts is not None and fresh and not target and wanted.side == "high":
             cut = entropy(levels.parts)
             if cut is not None and cut.high <= wanted.enough:
@@ -547,11 +555,17 @@ class Kernels(Information):
 
     def _seen_at_once(self, given: Features, target: bool, side: Side) -> bool:
         """Tell whether something is seen of joints at first sight."""
-        levels = self._levels(given) if self._direct(target) and self._spread is None else None
-        if self._products(given) is not None or (levels is not None and levels.parts is not None):
+        if self._products(given) is not None or self._few_at_once(given, target):
             return True
         useful = side == "high" or self.entropy.alpha == 2
         return useful and self._spread is None and self._chosen(given, target) is not None
+
+    def _few_at_once(self, given: Features, target: bool) -> bool:
+        """Tell whether that is so by cutting few rows into parts, or by squared norms."""
+        levels = self._levels(given) if self._direct(target) and self._spread is None else None
+        if levels is None or min(len(self.table), 2 * len(levels.kernel)) > ROWS:
+            return False
+        return levels.parts is not None or (self._squares and len(self.table) >= SHORT)
 
     def _glance(
         self, chosen: Chosen, features: Features, target: bool, wanted: Wanted, gain: float

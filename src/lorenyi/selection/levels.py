@@ -22,7 +22,7 @@ from lorenyi import _arrays
 from lorenyi.entropy import Renyi, renyi_entropy
 from lorenyi.estimate import Estimate
 from lorenyi.gram import Gram, Matrix
-from lorenyi.selection.ends import Side, look, squared_norm
+from lorenyi.selection.ends import Limits, Side, look, squared_norm
 from lorenyi.spectra import Spectrum, enclosure
 
 ROWS = 1200  # distinct rows of a joint, at most: up to there all eigenvalues are cheapest
@@ -32,6 +32,7 @@ CHEAP = 600  # and up to there they are cheaper than one end by iteration
 LOOSE = 0.05  # of a feature's squared norm lies between its values, at most, to cut along them
 PART = 48  # distinct rows of a part that is cut no further
 SMOOTH = 64  # values of a candidate above which its kernel is of lower rank than its values
+SEEN = 32  # vectors near the leading eigenvectors, at first sight
 MEMORY = 2**29  # bytes for the kernels of all candidates, at most
 
 
@@ -70,10 +71,14 @@ def cut_along(features: Sequence[tuple[np.ndarray, np.ndarray]], code: np.ndarra
 
 
 class Block(NamedTuple):
-    """A diagonal block: the kernel between some distinct rows, and their relative frequencies."""
+    """A diagonal block: the kernel between some distinct rows, and their relative frequencies.
+
+    With the numbers of these rows among those of the chosen features, if there are any.
+    """
 
     kernel: np.ndarray
     weights: np.ndarray
+    group: np.ndarray | None = None
 
     def dense(self) -> np.ndarray:
         """Return the block of the normalised matrix."""
@@ -111,6 +116,15 @@ class Levels:
     def single(self) -> np.ndarray:
         """The kernel in float32."""
         return self.kernel.astype(np.float32)
+
+    @cached_property
+    def basis(self) -> np.ndarray:
+        """Functions of the distinct rows that span about the leading eigenvectors."""
+        root = np.sqrt(np.bincount(self.code) / len(self.code)).astype(np.float32)[:, None]
+        A = root * self.single * root.T
+        start = np.random.default_rng(0).standard_normal((len(A), SEEN), dtype=np.float32)
+        vectors: np.ndarray = _arrays.qr(A @ _arrays.qr(A @ start))
+        return vectors / root
 
     def joint(
         self,
@@ -159,10 +173,30 @@ class Levels:
         kernel = kernel.astype(K.dtype, copy=False)
         for a, b in pairwise(ends):
             g, v = group[a:b], value[a:b]
-            block = K.take(g, axis=0).take(g, axis=1)
-            block *= kernel.take(v, axis=0).take(v, axis=1)
-            parts.append(Block(block, weight[a:b]))
+            block = kernel.take(v, axis=0).take(v, axis=1)
+            all_once = len(g) == len(K) and np.array_equal(g, np.arange(len(K)))
+            block *= K if all_once else K.take(g, axis=0).take(g, axis=1)
+            parts.append(Block(block, weight[a:b], g))
         return parts
+
+
+def first_sight(blocks: list[Block], basis: np.ndarray, entropy: Renyi, n: float) -> Estimate:
+    """Bound the entropy of order 2 and some rank by the squared norm and a few Ritz values.
+
+    These are of vectors A v, with functions v of the chosen features' rows; of several blocks the
+    norm alone tells enough, which is the lower end.
+    """
+    matrices = [block.dense() for block in blocks]
+    norm = sum(float(np.sum(np.square(A).sum(axis=1), dtype=np.float64)) for A in matrices)
+    theta = np.zeros(0)
+    if len(blocks) == 1 and blocks[0].group is not None:
+        A, root = matrices[0], np.sqrt(blocks[0].weights)[:, None]
+        Q = _arrays.qr(A @ (root * basis[blocks[0].group]).astype(A.dtype))
+        theta = np.maximum(_arrays.eigvalsh((Q.T @ (A @ Q)).astype(np.float64))[::-1], 0.0)
+    # Of entries, of sums of squares (pairwise), and of vectors orthonormal up to rounding.
+    slack = (64 + SEEN) * _arrays.epsilon(matrices[0])
+    low, high = Limits(n, entropy, slack).ends(theta, theta**2, norm)
+    return Estimate(low, low, high)  # the norm is nearly all
 
 
 def entropy_of(
