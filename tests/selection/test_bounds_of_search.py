@@ -66,6 +66,14 @@ def test_a_lower_end_uses_what_ritz_values_hold_beyond_the_rank():
     assert value - found.low < 0.5 * (value - norm)
 
 
+@pytest.mark.parametrize("columns", [10, 14])
+def test_few_ritz_values_of_a_flat_spectrum_leave_the_upper_end_above(columns):
+    """Fewer than the rank: what they leave may lie among the leading eigenvalues."""
+    A = lr.gram(np.random.default_rng(columns).normal(size=(600, columns)), Gaussian(1.0))
+    found = looked(A, 2, 100, 0.1, "high")
+    assert found.low <= float(Renyi(2, 100, Exact())(A)) <= found.high
+
+
 def test_looks_leave_small_matrices_and_fine_tolerances_to_others():
     X = RNG.normal(size=(400, 2))
     assert looked(lr.gram(X, Gaussian(1.0)), 2, 50, 1e-5, "both") is None
