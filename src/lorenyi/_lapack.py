@@ -17,7 +17,7 @@ import numpy as np
 from scipy.linalg import cython_blas, cython_lapack
 
 LETTERS = {np.dtype(np.float32): "s", np.dtype(np.float64): "d"}
-WORTH = 48  # rows from which waiting costs more than the call
+WORTH = 20  # rows from which waiting costs more than the call
 
 
 _SIGNATURE = ctypes.PYFUNCTYPE(ctypes.c_char_p, ctypes.py_object)(
@@ -83,17 +83,22 @@ def _decomposed(matrix: np.ndarray, what: bytes) -> tuple[np.ndarray, np.ndarray
     """Return eigenvalues, and eigenvectors as rows where they are asked for."""
     n, letter = len(matrix), LETTERS[matrix.dtype]
     a = np.array(matrix, order="C")  # destroyed
-    values = np.empty(n, dtype=a.dtype)
-    size, work, numbers = ctypes.c_int(n), np.empty(1, dtype=a.dtype), np.empty(1, dtype=np.intc)
-    ask = ctypes.c_int(-1)
-    options = (what, b"L", size, a, size, values)
-    _call(f"{letter}syevd", *options, work, ask, numbers, ask)
-    lengths = ctypes.c_int(int(work[0])), ctypes.c_int(int(numbers[0]))
-    work = np.empty(lengths[0].value, dtype=a.dtype)
-    numbers = np.empty(lengths[1].value, dtype=np.intc)
-    if _call(f"{letter}syevd", *options, work, lengths[0], numbers, lengths[1]):
+    values, size = np.empty(n, dtype=a.dtype), ctypes.c_int(n)
+    lengths = _lengths(letter, what, n)
+    work, numbers = np.empty(lengths[0], dtype=a.dtype), np.empty(lengths[1], dtype=np.intc)
+    rooms = (work, ctypes.c_int(lengths[0]), numbers, ctypes.c_int(lengths[1]))
+    if _call(f"{letter}syevd", what, b"L", size, a, size, values, *rooms):
         raise np.linalg.LinAlgError("eigenvalues did not converge: the matrix has NaN or infinity")
     return values, a
+
+
+@cache
+def _lengths(letter: str, what: bytes, n: int) -> tuple[int, int]:
+    """Return how much room a decomposition of order n works in."""
+    size, ask = ctypes.c_int(n), ctypes.c_int(-1)
+    work, numbers = np.empty(1, dtype="f4" if letter == "s" else "f8"), np.empty(1, dtype=np.intc)
+    _call(f"{letter}syevd", what, b"L", size, work, size, work, work, ask, numbers, ask)
+    return int(work[0]), int(numbers[0])
 
 
 def is_positive_definite(matrix: np.ndarray) -> bool:

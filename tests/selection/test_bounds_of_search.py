@@ -12,7 +12,7 @@ from lorenyi.selection import Criterion, InformationSelector, JointInformation, 
 from lorenyi.selection.ends import look
 from lorenyi.selection.information import Kernels
 from lorenyi.selection.intervals import Intervals
-from lorenyi.selection.levels import Block, entropy_of
+from lorenyi.selection.levels import PART, Block, cut_along, entropy_of, first_sight
 from lorenyi.selection.table import Table, Variable
 from lorenyi.spectra import determinants
 
@@ -64,6 +64,14 @@ def test_a_lower_end_uses_what_ritz_values_hold_beyond_the_rank():
     found = looked(A, 2, 20, 0.02, "low")
     assert norm < found.low <= value
     assert value - found.low < 0.5 * (value - norm)
+
+
+@pytest.mark.parametrize("columns", [10, 14])
+def test_few_ritz_values_of_a_flat_spectrum_leave_the_upper_end_above(columns):
+    """Fewer than the rank: what they leave may lie among the leading eigenvalues."""
+    A = lr.gram(np.random.default_rng(columns).normal(size=(600, columns)), Gaussian(1.0))
+    found = looked(A, 2, 100, 0.1, "high")
+    assert found.low <= float(Renyi(2, 100, Exact())(A)) <= found.high
 
 
 def test_looks_leave_small_matrices_and_fine_tolerances_to_others():
@@ -155,6 +163,92 @@ def test_scores_that_are_exact_are_asked_for_once():
     found = InformationSelector(4, criterion=Numbers()).fit(X, y)
     assert found.indices_.tolist() == [5, 4, 3, 2]
     assert [count for count in SCORED if count > 1] == [6, 5, 4, 3]  # others tell what was chosen
+
+
+def binary(n=700, columns=12, seed=0):
+    """Columns of two values that are far apart, and labels that some of them tell."""
+    rng = np.random.default_rng(seed)
+    X = (rng.random((n, columns)) < rng.uniform(0.3, 0.6, columns)).astype(float)
+    return 4.0 * X, (X[:, :4].sum(axis=1) + rng.integers(0, 2, n)).astype(int)
+
+
+@pytest.mark.parametrize("alpha", [0.6, 1, 1.01, 2])
+@pytest.mark.parametrize("rank", [None, 20, 100])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_a_cut_joint_has_no_less_entropy_and_hardly_more(alpha, rank, weighted):
+    X, y = binary()
+    weights = np.random.default_rng(1).integers(1, 4, len(X)).astype(float) if weighted else None
+    given, x = tuple(range(8)), np.arange(8, 12)
+    first, exact = (Kernels(table(X, y, weights), Renyi(alpha, rank)) for _ in range(2))
+    at_once = first.joint(x, given, False, 0.1, "high", np.inf)
+    ends = exact.joint(x, given, False, 1e-11)
+    value = ends.value
+    assert np.all(at_once.high >= ends.low)
+    if alpha != 2 or rank is not None:
+        assert np.all(at_once.high <= value + 0.05)
+        assert np.all(at_once.low == 0)  # the other end is not known
+    assert np.all(first.joint(x, given, False, 1e-9, "high", value).high <= ends.high + 1e-9)
+
+
+def test_what_hardly_couples_is_cut_and_what_is_smooth_is_not():
+    X, _ = binary()
+    smooth = RNG.normal(size=(700, 1)).round(1)
+
+    def parts(columns):
+        values = [np.unique(x, return_inverse=True) for x in columns.T]
+        kernels = [(np.exp(-0.5 * (v[:, None] - v) ** 2), codes) for v, codes in values]
+        code = np.unique(columns, axis=0, return_inverse=True)[1]
+        return code, cut_along(kernels, code)
+
+    code, found = parts(X[:, :8])
+    rows = np.unique(np.stack([found, code]), axis=1)[0]  # of each part, the distinct ones
+    assert 1 < np.bincount(rows).max() <= PART
+    mixed = parts(np.hstack([X[:, :8], smooth]))[1]  # in parts that the binary columns tell
+    assert len(np.unique(np.stack([mixed, code]), axis=1).T) == code.max() + 1
+    assert not parts(smooth)[1].any()
+
+
+@pytest.mark.parametrize("rank", [None, 60])
+def test_cut_joints_leave_the_list_as_it_is(rank):
+    X, y = binary(300, 14, seed=3)
+    shown = InformationSelector(9, criterion=JointInformation(Renyi(1.01, rank))).fit(X, y)
+    exact = JointInformation(Renyi(1.01, rank, Exact()))
+    plain = InformationSelector(9, criterion=exact).fit(X, y)
+    assert shown.indices_.tolist() == plain.indices_.tolist()
+    assert np.allclose(shown.scores_, plain.scores_, atol=1e-3)
+
+
+@pytest.mark.parametrize("columns", [1, 3, 8])
+@pytest.mark.parametrize("rank", [10, 60])
+@pytest.mark.parametrize("target", [False, True])
+def test_at_first_sight_the_norm_and_some_ritz_values_enclose_order_two(columns, rank, target):
+    rng = np.random.default_rng(columns)
+    X = rng.normal(size=(300, columns + 2))
+    first, exact = (Kernels(table(X, X[:, 0] > 0.3), Renyi(2, rank)) for _ in range(2))
+    x, given = np.array([columns, columns + 1]), tuple(range(columns))
+    value = exact.joint(x, given, target, 1e-11).value
+    seen = first.joint(x, given, target, 0.1, "low", -np.inf)
+    assert np.all((seen.low <= value) & (value <= seen.high))
+    assert np.all(value - seen.low < 0.2)  # what lies beyond the rank is little at order 2
+    if not target and columns == 1:  # smooth: Ritz values hold all
+        assert np.all(seen.high - value < 0.02)
+    assert np.all(first.joint(x, given, target, 1e-9, "low", np.inf).low > value - 1e-9)
+
+
+def test_first_sight_holds_for_any_basis_and_weights():
+    rng = np.random.default_rng(0)
+    K = np.exp(-0.5 * np.subtract.outer(z := rng.normal(size=250), z) ** 2)
+    w = rng.random(250)
+    w /= w.sum()
+    values = np.linalg.eigvalsh(np.sqrt(w)[:, None] * K * np.sqrt(w))[::-1]
+    for rank in (1, 5, 50):
+        rest = 1 - values[:rank].sum()
+        value = -np.log2(np.sum(values[:rank] ** 2) + rest**2 / (250 - rank))
+        for dtype in (np.float32, np.float64):
+            block = Block(K.astype(dtype), w, np.arange(250))
+            basis = rng.normal(size=(250, 32))
+            found = first_sight([block], basis, Renyi(2, rank), 250.0)
+            assert found.low <= value <= found.high
 
 
 def test_where_intervals_do_not_separate_a_warning_names_the_features():

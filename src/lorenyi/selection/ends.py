@@ -158,12 +158,26 @@ class Limits(NamedTuple):
         n, rank = self.n, int(self.entropy.rank or 0)
         sums = np.concatenate([[0.0], np.cumsum(theta[: rank - 1])])
         beside = float(np.min((1 - sums) ** 2 / (4 * (rank - np.arange(len(sums))))))
-        rest = max(1.0 - float(np.sum(theta[:rank])), 0.0)
-        even = float(np.sum(theta[:rank] ** 2)) + rest**2 / (n - rank)
+        even = self._even(theta[:rank])
         high = (F - self._beyond(theta)) * (1 + self.slack)
         low = max(float(np.sum(squares[:rank])), even, F - beside) * (1 - self.slack)
         low, high = max(min(low, high), 1 / n), min(max(low, high, 1 / n), 1.0)
         return -math.log2(high), -math.log2(low)
+
+    def _even(self, theta: np.ndarray) -> float:
+        """Return P of an even spectrum after the first j values, which exceed what is left each.
+
+        Others are no lower bound: with fewer values than the rank, or with values too small, more
+        of what is left may lie among the leading ones.
+        """
+        j = np.arange(1, len(theta) + 1)
+        rest = np.maximum(1.0 - np.cumsum(theta), 0.0)
+        large = np.flatnonzero(theta * (self.n - j) >= rest)
+        if not len(large):
+            return 1 / self.n
+        last = int(large[-1])
+        found: float = np.sum(theta[: last + 1] ** 2) + rest[last] ** 2 / (self.n - j[last])
+        return float(found)
 
     def _beyond(self, theta: np.ndarray) -> float:
         """Return by how much P must lie below F at least."""

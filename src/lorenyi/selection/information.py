@@ -28,7 +28,17 @@ from lorenyi.selection.chosen import Chosen, Column, Enclosing, affordable, colu
 from lorenyi.selection.ends import Side, Wanted, look
 from lorenyi.selection.intervals import Intervals
 from lorenyi.selection.large import LARGE, Streamed
-from lorenyi.selection.levels import MEMORY, ROWS, SMOOTH, Levels, entropy_of, unit_kernel
+from lorenyi.selection.levels import (
+    MEMORY,
+    ROWS,
+    SHORT,
+    SMOOTH,
+    Levels,
+    cut_along,
+    entropy_of,
+    first_sight,
+    unit_kernel,
+)
 from lorenyi.selection.products import Products
 from lorenyi.selection.products import affordable as room_for_products
 from lorenyi.selection.table import Table
@@ -222,6 +232,7 @@ class Kernels(Information):
         most = math.isqrt(MEMORY // 8 // max(len(table.features), 1))
         self._most = min(ROWS if entropy.alpha == 2 else SMOOTH, most)
         self.patience = PATIENCE if len(table) > LARGE else None
+        self._squares = entropy.alpha == 2 and entropy.rank is not None
         self._few_single = entropy.alpha >= 1 and (entropy.rank is not None or entropy.alpha != 2)
 
     def joint(
@@ -266,7 +277,7 @@ class Kernels(Information):
             if chosen is not None:
                 found = self._glance(chosen, features, target, asked, gain)
             if found is None and levels is not None:
-                found = self._few(levels, i, target, asked)
+                found = self._few(levels, features, target, asked)
             if found is not None:
                 return found
             if chosen is not None and len(given) >= FEW and self.entropy.rank is not None:
@@ -334,23 +345,53 @@ class Kernels(Information):
             few = int(code.max()) < ROWS
             grams = [self._gram(i) for i in given]
             kernel = unit_kernel(_product(grams, code, True)) if few and given else np.ones((1, 1))
-            self._kept[given] = Levels(kernel, code) if few else None
+            parts = self._parts(given, code) if few else None
+            self._kept[given] = Levels(kernel, code, parts) if few else None
         return self._kept[given]
 
-    def _few(self, levels: Levels, i: int, target: bool, wanted: Wanted) -> Estimate | None:
+    def _parts(self, given: Features, code: np.ndarray) -> np.ndarray | None:
+        """Return the parts into which chosen features cut the rows, if eigenvalues are wanted."""
+        if self.entropy.alpha == 2 and self.entropy.rank is None:
+            return None
+        values = {i: self.table.features[i].values for i in given}
+        loose = [(self._kernel(i), v) for i, v in values.items() if int(v.max()) < SMOOTH]
+        return cut_along(loose, code)
+
+    def _kernel(self, i: int) -> np.ndarray:
+        """Return the kernel of a feature on its distinct values."""
+        if i not in self._kernels:
+            values = self.table.features[i].values
+            self._kernels[i] = unit_kernel(_product([self._gram(i)], values, True))
+        return self._kernels[i]
+
+    def _few(
+        self, levels: Levels, features: Features, target: bool, wanted: Wanted
+    ) -> Estimate | None:
         """Measure the joint with a candidate of few values by indexing."""
+        i = features[-1]
         values = self.table.features[i].values
         if int(values.max()) >= self._most:
             return None
-        if i not in self._kernels:
-            self._kernels[i] = unit_kernel(_product([self._gram(i)], values, True))
-        labels = self.table.target.values if target else None
         # One end, to a few thousandths of a bit: float32 is enough and takes half the time.
         single = wanted.side != "both" and wanted.tol >= SINGLE and self._few_single
-        found = levels.joint(self._kernels[i], values, labels, self.table.weights, single)
-        if found is None:
-            return None
-        return entropy_of(found, self.entropy, self.table.total, *wanted)
+
+        fresh, n = (frozenset(features), target) not in self._known, self.table.total
+
+        def entropy(labels: np.ndarray | None) -> Estimate | None:
+            found = levels.joint(self._kernel(i), values, labels, self.table.weights, single)
+            if found is None:
+                return None
+            if fresh and self._squares and max(len(part.weights) for part in found) >= SHORT:
+                seen = first_sight(found, levels.basis, self.entropy, n)
+                if wanted.met(seen):
+                    return seen
+            return entropy_of(found, self.entropy, n, *wanted)
+
+        if levels.parts is not None and fresh and not target and wanted.side == "high":
+            cut = entropy(levels.parts)
+            if cut is not None and cut.high <= wanted.enough:
+                return Estimate(0.0, cut.high, cut.high)
+        return entropy(self.table.target.values if target else None)
 
     def _narrow(self, features: Features, target: bool, wanted: Wanted) -> bool:
         key = frozenset(features), target
@@ -518,10 +559,17 @@ class Kernels(Information):
 
     def _seen_at_once(self, given: Features, target: bool, side: Side) -> bool:
         """Tell whether something is seen of joints at first sight."""
-        if self._products(given) is not None:
+        if self._products(given) is not None or self._few_at_once(given, target):
             return True
         useful = side == "high" or self.entropy.alpha == 2
         return useful and self._spread is None and self._chosen(given, target) is not None
+
+    def _few_at_once(self, given: Features, target: bool) -> bool:
+        """Tell whether that is so by cutting few rows into parts, or by squared norms."""
+        levels = self._levels(given) if self._direct(target) and self._spread is None else None
+        if levels is None or min(len(self.table), 2 * len(levels.kernel)) > ROWS:
+            return False
+        return levels.parts is not None or (self._squares and len(self.table) >= SHORT)
 
     def _glance(
         self, chosen: Chosen, features: Features, target: bool, wanted: Wanted, gain: float

@@ -3,11 +3,15 @@
 A column with l values has an l x l kernel matrix k, the chosen features with m distinct rows an
 m x m matrix K. A candidate joins them by K[g, g'] k[v, v'] over the distinct pairs (g, v), with
 their frequencies as weights; labels cut that into one block a class. No kernel is evaluated twice.
+
+A matrix majorises its diagonal blocks, whatever the cut. So where chosen features hardly couple
+their values (two that are far apart), to cut along these gives an upper end from small blocks.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from functools import cached_property
 from itertools import pairwise
 from typing import NamedTuple
@@ -18,14 +22,17 @@ from lorenyi import _arrays
 from lorenyi.entropy import Renyi, renyi_entropy
 from lorenyi.estimate import Estimate
 from lorenyi.gram import Gram, Matrix
-from lorenyi.selection.ends import Side, look, squared_norm
+from lorenyi.selection.ends import Limits, Side, look, squared_norm
 from lorenyi.spectra import Spectrum, enclosure
 
 ROWS = 1200  # distinct rows of a joint, at most: up to there all eigenvalues are cheapest
 TINY = 48  # rows of blocks of which a call costs more than the work
 SHORT = 200  # and from there float32 takes less time
 CHEAP = 600  # and up to there they are cheaper than one end by iteration
+LOOSE = 0.05  # of a feature's squared norm lies between its values, at most, to cut along them
+PART = 48  # distinct rows of a part that is cut no further
 SMOOTH = 64  # values of a candidate above which its kernel is of lower rank than its values
+SEEN = 32  # vectors near the leading eigenvectors, at first sight
 MEMORY = 2**29  # bytes for the kernels of all candidates, at most
 
 
@@ -35,11 +42,43 @@ def unit_kernel(A: Gram) -> np.ndarray:
     return np.asarray(_arrays.to_numpy(A.dense()) / root[:, None] / root[None, :])
 
 
+def cut_along(features: Sequence[tuple[np.ndarray, np.ndarray]], code: np.ndarray) -> np.ndarray:
+    r"""Number the parts of the rows between which some features hardly couple.
+
+    Those cut first of which least lies between values, with frequencies p of these
+    :math:`1 - \sum_v p_v^2 / \sum_{v, v'} p_v p_{v'} k(v, v')^2`, until the parts are small.
+
+    Parameters
+    ----------
+    features : sequence of (array, array of int)
+        Kernels of their values, and which of these each row has.
+    code : array of int
+        Number of each row among the distinct ones of all features.
+    """
+    counts = [np.bincount(values) for _, values in features]
+    between = [
+        1 - (p @ p) / (p @ np.square(kernel) @ p)
+        for (kernel, _), p in zip(features, counts, strict=True)
+    ]
+    _, first = np.unique(code, return_index=True)
+    parts = np.zeros(len(code), dtype=np.int64)
+    for i in np.argsort(between, kind="stable"):
+        if between[i] > LOOSE or np.bincount(parts[first]).max() <= PART:
+            break
+        parts = parts * len(counts[i]) + features[i][1]
+        parts = np.unique(parts, return_inverse=True)[1]
+    return parts
+
+
 class Block(NamedTuple):
-    """A diagonal block: the kernel between some distinct rows, and their relative frequencies."""
+    """A diagonal block: the kernel between some distinct rows, and their relative frequencies.
+
+    With the numbers of these rows among those of the chosen features, if there are any.
+    """
 
     kernel: np.ndarray
     weights: np.ndarray
+    group: np.ndarray | None = None
 
     def dense(self) -> np.ndarray:
         """Return the block of the normalised matrix."""
@@ -63,15 +102,29 @@ class Levels:
         Of the distinct rows, with ones on the diagonal.
     code : array of int
         Which of them each row is.
+    parts : array of int, optional
+        Numbers of the parts of the rows to cut along, see `cut_along`.
     """
 
-    def __init__(self, kernel: np.ndarray, code: np.ndarray) -> None:
+    def __init__(
+        self, kernel: np.ndarray, code: np.ndarray, parts: np.ndarray | None = None
+    ) -> None:
         self.kernel, self.code = kernel, code
+        self.parts = parts if parts is not None and parts.any() else None
 
     @cached_property
     def single(self) -> np.ndarray:
         """The kernel in float32."""
         return self.kernel.astype(np.float32)
+
+    @cached_property
+    def basis(self) -> np.ndarray:
+        """Functions of the distinct rows that span about the leading eigenvectors."""
+        root = np.sqrt(np.bincount(self.code) / len(self.code)).astype(np.float32)[:, None]
+        A = root * self.single * root.T
+        start = np.random.default_rng(0).standard_normal((len(A), SEEN), dtype=np.float32)
+        vectors: np.ndarray = _arrays.qr(A @ _arrays.qr(A @ start))
+        return vectors / root
 
     def joint(
         self,
@@ -120,10 +173,30 @@ class Levels:
         kernel = kernel.astype(K.dtype, copy=False)
         for a, b in pairwise(ends):
             g, v = group[a:b], value[a:b]
-            block = K.take(g, axis=0).take(g, axis=1)
-            block *= kernel.take(v, axis=0).take(v, axis=1)
-            parts.append(Block(block, weight[a:b]))
+            block = kernel.take(v, axis=0).take(v, axis=1)
+            all_once = len(g) == len(K) and np.array_equal(g, np.arange(len(K)))
+            block *= K if all_once else K.take(g, axis=0).take(g, axis=1)
+            parts.append(Block(block, weight[a:b], g))
         return parts
+
+
+def first_sight(blocks: list[Block], basis: np.ndarray, entropy: Renyi, n: float) -> Estimate:
+    """Bound the entropy of order 2 and some rank by the squared norm and a few Ritz values.
+
+    These are of vectors A v, with functions v of the chosen features' rows; of several blocks the
+    norm alone tells enough, which is the lower end.
+    """
+    matrices = [block.dense() for block in blocks]
+    norm = sum(float(np.sum(np.square(A).sum(axis=1), dtype=np.float64)) for A in matrices)
+    theta = np.zeros(0)
+    if len(blocks) == 1 and blocks[0].group is not None:
+        A, root = matrices[0], np.sqrt(blocks[0].weights)[:, None]
+        Q = _arrays.qr(A @ (root * basis[blocks[0].group]).astype(A.dtype))
+        theta = np.maximum(_arrays.eigvalsh((Q.T @ (A @ Q)).astype(np.float64))[::-1], 0.0)
+    # Of entries, of sums of squares (pairwise), and of vectors orthonormal up to rounding.
+    slack = (64 + SEEN) * _arrays.epsilon(matrices[0])
+    low, high = Limits(n, entropy, slack).ends(theta, theta**2, norm)
+    return Estimate(low, low, high)  # the norm is nearly all
 
 
 def entropy_of(

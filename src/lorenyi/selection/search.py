@@ -128,14 +128,15 @@ class Race:
             whole[batch] |= not above
 
         bar = -np.inf
-        if len(ahead) and guess is not None:
+        if guess is not None:
             at_once = score_of(candidates, coarse, np.inf)
             scores.low[:], scores.high[:] = at_once.low, at_once.high
             whole[:] = at_once.width <= TIE
             level[whole] = 1
             best = np.argsort(-at_once.high, kind="stable")[:AHEAD]
             bar = self._bar(ahead[level[ahead] == 0], candidates, guess, look)
-            best = best[(level[best] == 0) & (at_once.high[best] < bar + TELLING)]
+            tells = at_once.high[best] < (bar + TELLING if len(ahead) else at_once.high.max())
+            best = best[(level[best] == 0) & tells]
             bar = max(bar, self._bar(best, candidates, guess, look))
         if not level.all():
             look(np.flatnonzero(level == 0), 1, True, bar)
