@@ -43,7 +43,8 @@ WIDTH = 128  # diagonals of the band
 # sums are rounded, which moves them by a part of the norm; both in eps. Seen: 55, and 5.
 RELATIVE, STABLE = 128, 16
 EVEN = 8.0  # |A|_F in its least value: up to there no eigenvalue stands out so far
-STEPS = {True: 1.0, False: 0.6}  # between the logarithms of shifts, in float32 and float64
+STEPS = {True: 0.75, False: 0.6}  # between the logarithms of shifts, in float32 and float64
+SLOPES = np.geomspace(1, 300, 6)  # of phi, halved, that may be typical
 SMALL = 600  # rows of blocks that are decomposed
 FIRST, FACTOR, TRIES = 0.5, 8.0, 6  # the least shift in the mean error; how often it is raised
 
@@ -201,7 +202,8 @@ def _norm(band: np.ndarray) -> float:
 def _moved(sums: Sums, error: float, alpha: float) -> float:
     """Return by how much Phi can change if the squared changes of x sum to that of the error."""
     mean = error / math.sqrt(sums.size)
-    d = np.geomspace(1e-2 * mean, error, 48)
+    d = np.geomspace(1e-2 * mean, error, 128)
+    below = np.concatenate([[0.0], d[:-1]])
 
     def most(x: np.ndarray) -> np.ndarray:
         """Return how far phi moves with x, for each distance."""
@@ -209,12 +211,13 @@ def _moved(sums: Sums, error: float, alpha: float) -> float:
         up, down = power_like(x + d, alpha), power_like(np.maximum(x - d, 0.0), alpha)
         return np.asarray(np.maximum(np.abs(up - here), np.abs(here - down)))
 
-    # By duality, for any m > 0: m e^2 + the sum of max_d (psi(d) - m d^2).
-    slope, loose = sums.of(lambda x: (most(x)[:, len(d) // 4] / d[len(d) // 4]) ** 2)
-    m = math.sqrt(max(slope, sums.size) + loose) / (2 * error)
-    below = np.concatenate([[0.0], d[:-1]])
-    rest, loose = sums.of(lambda x: np.max(most(x) - m * below**2, axis=1))
-    return m * error**2 + max(rest, 0.0) + loose
+    # By duality, for any m > 0: m e^2 + the sum of max_d (psi(d) - m d^2). The best m is half the
+    # slope, in the root mean square, over the mean error.
+    def bound(m: float) -> float:
+        rest, loose = sums.of(lambda x: np.max(most(x) - m * below**2, axis=1))
+        return m * error**2 + max(rest, 0.0) + loose
+
+    return min(bound(float(m)) for m in SLOPES / mean)
 
 
 def _sums(bands: Sequence[np.ndarray], error: float, step: float) -> Sums | None:
