@@ -45,7 +45,8 @@ SEEN = 10  # columns of the factor whose eigenvectors they are
 WIDEST = 768  # of them, at most
 NOTHING = 1e-18  # in sums of numbers up to one
 RESOLVABLE = 1e-4  # bits: a width that float32 may reach
-SLOWER = 0.6  # times the width before: products that bring little
+SLOWER = 0.6  # times the width before: products that bring little, in float32
+STUCK = 0.9  # and in float64, after which there is only to begin anew
 STRIPE = 256  # rows of a joint that are made at a time
 TOGETHER = 64  # candidates whose norms are found together
 TINY = 1e-5  # of the largest: products that tell nothing
@@ -286,7 +287,8 @@ class Enclosing:
             self.stuck = not any(grown)
             if not self.stuck:
                 self.found = self._look()
-                self.stuck = self.found is None or self.found.width > SLOWER * before
+                slower = SLOWER if self.single else STUCK
+                self.stuck = self.found is None or self.found.width > slower * before
         return self.found
 
     def _look(self) -> Estimate | None:

@@ -21,7 +21,7 @@ AHEAD = 2  # candidates in front
 LOWEST = -1e3  # bits: less than any score
 TELLING = 1.0  # bits: what is seen at once tells something if it is not farther from the truth
 GENTLE = 2e-3  # bits: a width of both ends that float32 is enough for, mostly
-FINER = 64  # times as fine as their level, at most, are those in front
+FINER = 256  # times as fine as their level, at most, are those in front
 REPORTED = 2e-3  # bits: the width to which the score of a chosen feature is told
 
 Progress = Callable[[str], None]
