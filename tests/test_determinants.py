@@ -162,6 +162,20 @@ def test_the_fit_of_a_function_is_bounded_where_eigenvalues_are():
     assert np.all(counts <= sums._at_most + 1e-9)
 
 
+@pytest.mark.parametrize("alpha", [0.6, 1.01])
+@pytest.mark.parametrize("least", [1e-3, 0.05])
+def test_rounding_counts_for_little_more_than_it_can_do(alpha, least):
+    """Small errors do the most along the gradient of the sum: e |phi'|."""
+    x = np.concatenate([np.geomspace(least, 5, 400), [60.0, 200.0]])
+    t = np.exp(np.arange(math.log(1e-6), math.log(400), 0.75))
+    logs = np.log1p(x / t[:, None]).sum(axis=1)
+    sums = Sums(len(x), float(x.sum()), float(np.sum(x**2)), t, logs)
+    h, error = 1e-7, 1e-5
+    slopes = (power_like(x + h, alpha) - power_like(x - h, alpha)) / (2 * h)
+    worst = error * float(np.linalg.norm(slopes))
+    assert 0.999 * worst <= determinants._moved(sums, error, alpha) <= 4 * worst
+
+
 def test_phi_has_its_limits():
     x = np.array([0.0, 1e-8, 0.3, 1.0, 7.0])
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -165,6 +165,29 @@ def test_scores_that_are_exact_are_asked_for_once():
     assert [count for count in SCORED if count > 1] == [6, 5, 4, 3]  # others tell what was chosen
 
 
+LOOKS: list[tuple[bool, int]] = []
+
+
+@dataclass(frozen=True)
+class Narrowing(Criterion):
+    """Scores as narrow as is asked for: six rivals 1e-3 behind the best, others far behind."""
+
+    def score(self, t):
+        value = np.where(t.candidates == 3, 0.0, np.where(t.candidates < 7, -1e-3, -1.0))
+        if np.ndim(t.tol):  # else it is a guess
+            LOOKS.append((t.above is None, len(t.candidates)))
+        half = 0.5 * np.broadcast_to(t.tol, value.shape)
+        return Intervals(value - half, value + half)
+
+
+def test_once_the_leader_is_known_its_rivals_are_looked_at_side_by_side():
+    LOOKS.clear()
+    found = search.forward(Narrowing(), table(RNG.normal(size=(20, 9)), [0, 1] * 10), 1)
+    assert found.features == [3]
+    # Both ends of the leader and one more, as fine as their gap; then the upper ends of all others.
+    assert LOOKS[-2:] == [(True, 2), (False, 5)]
+
+
 def binary(n=700, columns=12, seed=0):
     """Columns of two values that are far apart, and labels that some of them tell."""
     rng = np.random.default_rng(seed)

@@ -44,7 +44,7 @@ WIDTH = 128  # diagonals of the band
 RELATIVE, STABLE = 128, 16
 EVEN = 8.0  # |A|_F in its least value: up to there no eigenvalue stands out so far
 STEPS = {True: 0.75, False: 0.6}  # between the logarithms of shifts, in float32 and float64
-SLOPES = np.geomspace(1, 300, 6)  # of phi, halved, that may be typical
+SLOPES = np.geomspace(0.3, 300, 7)  # of phi, halved, that may be typical
 SMALL = 600  # rows of blocks that are decomposed
 FIRST, FACTOR, TRIES = 0.5, 8.0, 6  # the least shift in the mean error; how often it is raised
 
