@@ -147,6 +147,19 @@ def test_an_enclosure_counts_what_the_column_s_factor_lacks(target, monkeypatch)
     assert kept.enclosing(c).found.low <= float(entropy(A))
 
 
+def of_500_rows(monkeypatch):
+    """Information of four columns, for which the chosen ones are kept."""
+    monkeypatch.setattr("lorenyi.selection.information.FEW_ROWS", 200)
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(500, 4)), rng.integers(0, 2, 500)
+    none = np.zeros((500, 0), dtype=np.int64)
+    features = [Variable(x[:, None], none, np.zeros(1, dtype=bool)) for x in X.T]
+    target = Variable(np.zeros((500, 0)), y[:, None], np.zeros(0, dtype=bool))
+    information = Kernels(Table(features, target, None), Renyi(1.01, 40))
+    information._most = 0  # no kernels of few values
+    return information
+
+
 def test_an_end_that_has_settled_is_not_looked_at_again(monkeypatch):
     calls = []
     closer = Chosen.closer
@@ -156,14 +169,7 @@ def test_an_end_that_has_settled_is_not_looked_at_again(monkeypatch):
         return closer(self, candidate, wanted)
 
     monkeypatch.setattr(Chosen, "closer", counted)
-    monkeypatch.setattr("lorenyi.selection.information.FEW_ROWS", 200)
-    rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(500, 4)), rng.integers(0, 2, 500)
-    none = np.zeros((500, 0), dtype=np.int64)
-    features = [Variable(x[:, None], none, np.zeros(1, dtype=bool)) for x in X.T]
-    target = Variable(np.zeros((500, 0)), y[:, None], np.zeros(0, dtype=bool))
-    information = Kernels(Table(features, target, None), Renyi(1.01, 40))
-    information._most = 0  # no kernels of few values
+    information = of_500_rows(monkeypatch)
     for tol in (0.1, 0.05, 0.02):
         information.joint(np.array([3]), (0, 1, 2), False, tol, "high", -np.inf)
     assert calls == [0.1]
@@ -179,14 +185,7 @@ def test_those_in_front_are_not_begun_anew(monkeypatch):
         return enclosing(self, candidate, like)
 
     monkeypatch.setattr(Chosen, "enclosing", counted)
-    monkeypatch.setattr("lorenyi.selection.information.FEW_ROWS", 200)
-    rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(500, 4)), rng.integers(0, 2, 500)
-    none = np.zeros((500, 0), dtype=np.int64)
-    features = [Variable(x[:, None], none, np.zeros(1, dtype=bool)) for x in X.T]
-    target = Variable(np.zeros((500, 0)), y[:, None], np.zeros(0, dtype=bool))
-    information = Kernels(Table(features, target, None), Renyi(1.01, 40))
-    information._most = 0  # no kernels of few values
+    information = of_500_rows(monkeypatch)
     widths = [
         float(information.joint(np.array([3]), (0, 1, 2), True, tol).width[0])
         for tol in (1e-2, 1e-3, 1e-5, 1e-8)
