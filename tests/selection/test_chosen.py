@@ -277,6 +277,27 @@ def test_the_list_is_that_of_exact_eigenvalues(alpha, rank):
     np.testing.assert_allclose(lists[0].scores_, lists[1].scores_, atol=1e-3)
 
 
+@pytest.mark.parametrize("rare", [2, 3, 15, 16, 24])
+@pytest.mark.parametrize("alpha", [0.6, 2])
+def test_a_rare_class_is_no_obstacle(alpha, rare):
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(700, 4))
+    y = (X[:, 0] + X[:, 1] * X[:, 2] > 0).astype(int)
+    y[:rare] = 2
+    lists = [
+        InformationSelector(4, criterion=JointInformation(Renyi(alpha, 40, solver))).fit(X, y)
+        for solver in (Auto(), Exact())
+    ]
+    assert lists[0].indices_.tolist() == lists[1].indices_.tolist()
+
+
+def test_labels_that_are_all_different_are_no_obstacle():
+    X = np.random.default_rng(4).normal(size=(700, 4))
+    y = [f"row {i}" for i in range(700)]
+    found = InformationSelector(4, criterion=JointInformation(Renyi(2, 40))).fit(X, y)
+    assert sorted(found.indices_) == [0, 1, 2, 3]
+
+
 def test_what_was_not_followed_widens_the_enclosure():
     """After `narrow` most of the residual is left out; eigenvalues must still be enclosed."""
     A = lr.gram(np.random.default_rng(1).normal(size=(300, 3)), Gaussian(1.0))

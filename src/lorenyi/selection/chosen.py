@@ -175,7 +175,7 @@ class Block:
         return values
 
     def basis(self, candidate: Column, rank: int) -> Basis:
-        """Return Ritz values of the joint, by one product."""
+        """Return a space near the joint's leading eigenvectors, multiplied once."""
         return Basis(partial(self._times, candidate), self.start(candidate, rank))
 
     def proof(self, candidate: Column, rank: int, seed: int, like: Proof | None = None) -> Proof:
@@ -229,9 +229,9 @@ class Block:
         A.quick, A.near = quick, self.start(candidate, rank)
         return A
 
-    def start(self, candidate: Column, rank: int, seen: int = SEEN) -> np.ndarray:
+    def start(self, candidate: Column, rank: int) -> np.ndarray:
         """Return columns near the leading eigenvectors of the joint, more than the rank."""
-        return self.near(candidate, _columns(rank, START), min(_columns(rank, seen), WIDEST))
+        return self.near(candidate, _columns(rank, START), min(_columns(rank, SEEN), WIDEST))
 
     def near(self, candidate: Column, count: int, seen: int) -> np.ndarray:
         """Return columns near the leading eigenvectors of the joint, from more columns of G."""

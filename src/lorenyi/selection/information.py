@@ -46,6 +46,7 @@ from lorenyi.spectra import Auto
 from lorenyi.spectra.determinants import whole_entropy
 
 Features: TypeAlias = tuple[int, ...]
+RARE = 16  # rows of a class up to which nothing of its matrix is worth keeping
 FEW_ROWS = 600  # of a table whose matrices are small enough to be measured one by one
 SINGLE = 2e-3  # bits: the tolerance for which eigenvalues of few rows are found in float32
 PATIENCE = 4  # candidates of many rows that are worth a closer look
@@ -476,8 +477,8 @@ class Kernels(Information):
             both = proof.until(wanted)
         if wanted.side == "both":  # those in front are looked at again
             self._proofs[key] = proof
-            while len(self._proofs) > KEPT:
-                self._proofs.pop(next(iter(self._proofs)), None)
+            for old in list(self._proofs)[:-KEPT]:  # a copy: other threads add to it meanwhile
+                self._proofs.pop(old, None)
         if both is not None and wanted.met(both):
             return both
         return self._settle(chosen.joint(column), wanted, chosen.solver)
@@ -614,6 +615,8 @@ class Kernels(Information):
         if target and self.table.target.numbers.shape[1] == 0:
             codes = self.table.target.values
             groups = [np.flatnonzero(codes == c) for c in range(int(codes.max()) + 1)]
+        if min((len(index) for index in groups if len(index) > 1), default=0) < RARE:
+            return None
         columns = [self._column(i) for i in given]
         earlier = before if features == given[:-1] else None
         y = self._target if target else None
