@@ -101,6 +101,20 @@ def _lengths(letter: str, what: bytes, n: int) -> tuple[int, int]:
     return int(work[0]), int(numbers[0])
 
 
+def orthonormal(matrix: np.ndarray) -> np.ndarray:
+    """Return an orthonormal basis of the columns of a matrix that has no fewer rows."""
+    rows, columns = matrix.shape
+    if min(rows, columns) < 1 or not _worth(matrix):
+        return np.asarray(np.linalg.qr(matrix)[0])
+    letter, a = LETTERS[matrix.dtype], np.array(matrix.T, order="C")  # its columns one by one
+    high, wide = ctypes.c_int(rows), ctypes.c_int(columns)
+    factors, work = (np.empty(size, dtype=a.dtype) for size in (columns, 64 * columns))
+    room = (factors, work, ctypes.c_int(len(work)))
+    _call(f"{letter}geqrf", high, wide, a, high, *room)
+    _call(f"{letter}orgqr", high, wide, wide, a, high, *room)
+    return a.T
+
+
 def is_positive_definite(matrix: np.ndarray) -> bool:
     """Tell whether a symmetric matrix has a Cholesky factor.
 

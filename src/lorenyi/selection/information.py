@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from functools import reduce
+from itertools import pairwise
 from typing import Any, TypeAlias
 from weakref import WeakKeyDictionary
 
@@ -36,11 +37,11 @@ from lorenyi.selection.levels import (
     Levels,
     cut_along,
     entropy_of,
-    first_sight,
     unit_kernel,
 )
 from lorenyi.selection.products import Products
 from lorenyi.selection.products import affordable as room_for_products
+from lorenyi.selection.squares import Feature, Squares
 from lorenyi.selection.table import Table
 from lorenyi.spectra import Auto
 from lorenyi.spectra.determinants import whole_entropy
@@ -233,7 +234,8 @@ class Kernels(Information):
         most = math.isqrt(MEMORY // 8 // max(len(table.features), 1))
         self._most = min(ROWS if entropy.alpha == 2 else SMOOTH, most)
         self.patience = PATIENCE if len(table) > LARGE else None
-        self._squares = entropy.alpha == 2 and entropy.rank is not None
+        self._features: dict[int, Feature] = {}
+        self._joined: dict[tuple[Features, bool], Squares] = {}
         self._few_single = entropy.alpha >= 1 and (entropy.rank is not None or entropy.alpha != 2)
 
     def joint(
@@ -262,10 +264,14 @@ class Kernels(Information):
             for i, ends in zip(missing, there, strict=True):
                 self._keep((*given, i), target, Estimate(*ends[:3], failure=ends[3]), wanted[i])
             missing = []
-        levels = self._levels(given) if missing and self._direct(target) else None
+        squares = self._squares(given, target) if missing else None
+        few = missing and squares is None and self._direct(target)
+        levels = self._levels(given) if few else None
         base = self._code(given, target) if missing else np.zeros(0)
         chosen = self._chosen(given, target) if missing else None
         products = self._products(given) if missing else None
+        if squares is not None:
+            self._ready(squares, missing)
         if chosen is not None:
             self._prepare(chosen, missing, side)
             gain = self._gain(chosen, missing, given, target, wanted)
@@ -275,10 +281,16 @@ class Kernels(Information):
             found = None
             if products is not None:
                 return self._by_products(products, features, target, asked)
+            if squares is not None:
+                known = self._known.get((frozenset(features), target))
+                seen, enough = squares.measure(i, self._feature(i), target, asked, known)
+                if enough:
+                    return seen
             if chosen is not None:
                 found = self._glance(chosen, features, target, asked, gain)
-            if found is None and levels is not None:
-                found = self._few(levels, features, target, asked)
+            few = levels if squares is None else self._levels(given)  # in float64
+            if found is None and few is not None and self._direct(target):
+                found = self._few(few, features, target, asked)
             if found is not None:
                 return found
             if chosen is not None and len(given) >= FEW and self.entropy.rank is not None:
@@ -286,8 +298,9 @@ class Kernels(Information):
             last = self.table.features[i].values
             return self._measure(features, target, asked, base, last)
 
-        # One candidate alone has all threads.
-        with _arrays.one_thread() if len(missing) > 1 or self.workers == 1 else nullcontext():
+        # One candidate alone has all threads, if it has many rows: they wait for more, at work.
+        alone = len(missing) == 1 and self.workers != 1 and squares is None
+        with nullcontext() if alone else _arrays.one_thread():
             found = parallel(measure, missing, self.workers)
         for i, estimate in zip(missing, found, strict=True):
             if products is None:
@@ -376,23 +389,72 @@ class Kernels(Information):
         # One end, to a few thousandths of a bit: float32 is enough and takes half the time.
         single = wanted.side != "both" and wanted.tol >= SINGLE and self._few_single
 
-        fresh, n = (frozenset(features), target) not in self._known, self.table.total
-
         def entropy(labels: np.ndarray | None) -> Estimate | None:
             found = levels.joint(self._kernel(i), values, labels, self.table.weights, single)
             if found is None:
                 return None
-            if fresh and self._squares and max(len(part.weights) for part in found) >= SHORT:
-                seen = first_sight(found, levels.basis, self.entropy, n)
-                if wanted.met(seen):
-                    return seen
-            return entropy_of(found, self.entropy, n, *wanted)
+            return entropy_of(found, self.entropy, self.table.total, *wanted)
 
+        fresh = (frozenset(features), target) not in self._known
         if levels.parts is not None and fresh and not target and wanted.side == "high":
             cut = entropy(levels.parts)
             if cut is not None and cut.high <= wanted.enough:
                 return Estimate(0.0, cut.high, cut.high)
         return entropy(self.table.target.values if target else None)
+
+    def _squares(self, given: Features, target: bool) -> Squares | None:
+        """Return the chosen features of a table of few, mostly distinct rows, at order 2.
+
+        A target of classes cuts its matrices, others are joined to them.
+        """
+        n, rank, labels = len(self.table), self.entropy.rank, self._direct(True)
+        plain = self.entropy.alpha == 2 and self._direct(False) and self._spread is None
+        if not plain or rank is None or not SHORT <= n <= min(max(4 * rank, FEW_ROWS), ROWS):
+            return None
+        if self.table.total < n or 2 * self._distinct(given) < n:
+            return None
+        joined = target and not labels
+        for count in range(len(given) + 1):
+            key = given[:count], joined
+            if key in self._joined:
+                continue
+            if count:
+                last = self._joined[given[: count - 1], joined]
+                self._joined[key] = last.join(self._feature(given[count - 1]))
+                continue
+            weights = self._ordered(self._target).weights
+            sizes = np.bincount(self.table.target.values) if labels else [n]
+            ends = np.cumsum(sizes).tolist()
+            classes = [slice(a, b) for a, b in pairwise([0, *ends])]
+            first = Squares(_arrays.to_numpy(weights), classes, self.entropy, self.table.total)
+            if joined:
+                first = first.join(Feature.of(unit_kernel(self._ordered(self._target))))
+            self._joined[key] = first
+        return self._joined[given, joined]
+
+    def _feature(self, i: int) -> Feature:
+        """Return the kernel of a feature on rows in the order of their classes."""
+        if i in self._features:
+            return self._features[i]
+        made = Feature.of(unit_kernel(self._ordered(self._gram(i))))
+        if (len(self._features) + 1) * made.kernel.nbytes <= MEMORY:
+            self._features[i] = made
+        return made
+
+    def _ready(self, squares: Squares, x: list[int]) -> None:
+        """Find the kernels of candidates, as many as can be kept, and the norms of all joints."""
+        fresh = [i for i in x if (i, False) not in squares.norms]
+        new = [i for i in fresh if i not in self._features]
+        room = MEMORY // squares.kernel.nbytes - len(self._features)
+        with _arrays.one_thread():
+            parallel(self._feature, new[: max(room, 0)], self.workers)
+            for i in fresh:
+                squares.prepare(i, self._feature(i))
+
+    def _ordered(self, A: Gram) -> Gram:
+        """Return a Gram with its rows in the order of their classes."""
+        labels = self.table.target.values
+        return A.take(np.argsort(labels, kind="stable")) if self._direct(True) else A
 
     def _narrow(self, features: Features, target: bool, wanted: Wanted) -> bool:
         key = frozenset(features), target
@@ -566,11 +628,13 @@ class Kernels(Information):
         return useful and self._spread is None and self._chosen(given, target) is not None
 
     def _few_at_once(self, given: Features, target: bool) -> bool:
-        """Tell whether that is so by cutting few rows into parts, or by squared norms."""
+        """Tell whether that is so by squared norms, or by cutting few rows into parts."""
+        if self._squares(given, target) is not None:
+            return True
         levels = self._levels(given) if self._direct(target) and self._spread is None else None
         if levels is None or min(len(self.table), 2 * len(levels.kernel)) > ROWS:
             return False
-        return levels.parts is not None or (self._squares and len(self.table) >= SHORT)
+        return levels.parts is not None
 
     def _glance(
         self, chosen: Chosen, features: Features, target: bool, wanted: Wanted, gain: float

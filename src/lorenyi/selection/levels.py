@@ -22,7 +22,7 @@ from lorenyi import _arrays
 from lorenyi.entropy import Renyi, renyi_entropy
 from lorenyi.estimate import Estimate
 from lorenyi.gram import Gram, Matrix
-from lorenyi.selection.ends import Limits, Side, look, squared_norm
+from lorenyi.selection.ends import Side, look, squared_norm
 from lorenyi.spectra import Spectrum, enclosure
 
 ROWS = 1200  # distinct rows of a joint, at most: up to there all eigenvalues are cheapest
@@ -32,14 +32,18 @@ CHEAP = 600  # and up to there they are cheaper than one end by iteration
 LOOSE = 0.05  # of a feature's squared norm lies between its values, at most, to cut along them
 PART = 48  # distinct rows of a part that is cut no further
 SMOOTH = 64  # values of a candidate above which its kernel is of lower rank than its values
-SEEN = 32  # vectors near the leading eigenvectors, at first sight
 MEMORY = 2**29  # bytes for the kernels of all candidates, at most
 
 
 def unit_kernel(A: Gram) -> np.ndarray:
     """Return the matrix of a Gram without its weights: ones on the diagonal."""
-    root = np.sqrt(_arrays.to_numpy(A.weights))
-    return np.asarray(_arrays.to_numpy(A.dense()) / root[:, None] / root[None, :])
+    everything = slice(0, len(A))
+    kernel = np.array(_arrays.to_numpy(A.kernel_block(everything, everything)))
+    scale = _arrays.to_numpy(A.scale) / np.sqrt(_arrays.to_numpy(A.weights))
+    if not (scale == 1.0).all():
+        kernel *= scale[:, None]
+        kernel *= scale
+    return kernel
 
 
 def cut_along(features: Sequence[tuple[np.ndarray, np.ndarray]], code: np.ndarray) -> np.ndarray:
@@ -117,15 +121,6 @@ class Levels:
         """The kernel in float32."""
         return self.kernel.astype(np.float32)
 
-    @cached_property
-    def basis(self) -> np.ndarray:
-        """Functions of the distinct rows that span about the leading eigenvectors."""
-        root = np.sqrt(np.bincount(self.code) / len(self.code)).astype(np.float32)[:, None]
-        A = root * self.single * root.T
-        start = np.random.default_rng(0).standard_normal((len(A), SEEN), dtype=np.float32)
-        vectors: np.ndarray = _arrays.qr(A @ _arrays.qr(A @ start))
-        return vectors / root
-
     def joint(
         self,
         kernel: np.ndarray,
@@ -178,25 +173,6 @@ class Levels:
             block *= K if all_once else K.take(g, axis=0).take(g, axis=1)
             parts.append(Block(block, weight[a:b], g))
         return parts
-
-
-def first_sight(blocks: list[Block], basis: np.ndarray, entropy: Renyi, n: float) -> Estimate:
-    """Bound the entropy of order 2 and some rank by the squared norm and a few Ritz values.
-
-    These are of vectors A v, with functions v of the chosen features' rows; of several blocks the
-    norm alone tells enough, which is the lower end.
-    """
-    matrices = [block.dense() for block in blocks]
-    norm = sum(float(np.sum(np.square(A).sum(axis=1), dtype=np.float64)) for A in matrices)
-    theta = np.zeros(0)
-    if len(blocks) == 1 and blocks[0].group is not None:
-        A, root = matrices[0], np.sqrt(blocks[0].weights)[:, None]
-        Q = _arrays.qr(A @ (root * basis[blocks[0].group]).astype(A.dtype))
-        theta = np.maximum(_arrays.eigvalsh((Q.T @ (A @ Q)).astype(np.float64))[::-1], 0.0)
-    # Of entries, of sums of squares (pairwise), and of vectors orthonormal up to rounding.
-    slack = (64 + SEEN) * _arrays.epsilon(matrices[0])
-    low, high = Limits(n, entropy, slack).ends(theta, theta**2, norm)
-    return Estimate(low, low, high)  # the norm is nearly all
 
 
 def entropy_of(
