@@ -13,9 +13,9 @@ import os
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -192,14 +192,25 @@ def parallel(
     workers = min(workers or cores(), len(items))
     if workers < 2 or threading.current_thread() is not threading.main_thread():
         return [function(item) for item in items]
-    with _arrays.one_thread(), ThreadPoolExecutor(workers) as pool:
-        futures = [pool.submit(function, item) for item in items]
+    with _arrays.one_thread():
+        futures = [_pool(workers).submit(function, item) for item in items]
         try:
             return [future.result() for future in futures]
         except BaseException:
             for future in futures:
                 future.cancel()
+            wait(futures)
             raise
+
+
+@cache
+def _pool(workers: int) -> ThreadPoolExecutor:
+    """Return threads that stay: to start some takes as long as many a small task."""
+    return ThreadPoolExecutor(workers, thread_name_prefix="lorenyi")
+
+
+if hasattr(os, "register_at_fork"):  # a forked process has none of the threads
+    os.register_at_fork(after_in_child=_pool.cache_clear)
 
 
 def free_memory() -> int:

@@ -442,14 +442,10 @@ class Kernels(Information):
         return made
 
     def _ready(self, squares: Squares, x: list[int]) -> None:
-        """Find the kernels of candidates, as many as can be kept, and the norms of all joints."""
+        """Find the kernels of candidates, and the norms of their joints."""
         fresh = [i for i in x if (i, False) not in squares.norms]
-        new = [i for i in fresh if i not in self._features]
-        room = MEMORY // squares.kernel.nbytes - len(self._features)
         with _arrays.one_thread():
-            parallel(self._feature, new[: max(room, 0)], self.workers)
-            for i in fresh:
-                squares.prepare(i, self._feature(i))
+            parallel(lambda i: squares.prepare(i, self._feature(i)), fresh, self.workers)
 
     def _ordered(self, A: Gram) -> Gram:
         """Return a Gram with its rows in the order of their classes."""

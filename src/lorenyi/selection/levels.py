@@ -38,11 +38,10 @@ MEMORY = 2**29  # bytes for the kernels of all candidates, at most
 def unit_kernel(A: Gram) -> np.ndarray:
     """Return the matrix of a Gram without its weights: ones on the diagonal."""
     everything = slice(0, len(A))
-    kernel = np.array(_arrays.to_numpy(A.kernel_block(everything, everything)))
+    kernel: np.ndarray = _arrays.to_numpy(A.kernel_block(everything, everything))
     scale = _arrays.to_numpy(A.scale) / np.sqrt(_arrays.to_numpy(A.weights))
-    if not (scale == 1.0).all():
-        kernel *= scale[:, None]
-        kernel *= scale
+    if np.max(np.abs(scale - 1.0)) > 4 * _arrays.epsilon(kernel):
+        kernel = kernel * scale[:, None] * scale[None, :]
     return kernel
 
 

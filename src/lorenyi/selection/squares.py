@@ -31,7 +31,8 @@ from lorenyi.estimate import Estimate
 from lorenyi.selection.chosen import flushed
 from lorenyi.selection.ends import Limits, Side, Wanted
 
-LOOSE = 3e-4  # of the squared norm
+MORE = 8  # times as much is open of joints with a candidate as of the chosen features
+SURE = 2e-3  # bits: first sight settles what is open by less
 OFF = 0.25  # of an interval after a closer look is more than its upper end is off
 FEATURE = 16  # eigenvectors of a single feature's kernel
 SUMMED = 24  # roundings, at most, of a number in a sum of a row, pairwise
@@ -43,20 +44,26 @@ class Factor(NamedTuple):
 
     Parameters
     ----------
-    vectors : array, n x p
-        Longest first.
+    rows : array, p x n
+        The vectors, longest first.
     values : array, p
         Their squared lengths.
     """
 
-    vectors: np.ndarray
+    rows: np.ndarray
     values: np.ndarray
 
     def products(self, other: Factor, count: int) -> np.ndarray:
-        """Return the longest products of columns of both, about."""
+        """Return the longest products of vectors of both, about, as columns."""
         sizes = np.outer(self.values, other.values).ravel()
-        i, j = np.divmod(np.argsort(-sizes, kind="stable")[:count], len(other.values))
-        return self.vectors[:, i] * other.vectors[:, j]
+        if count < len(sizes):
+            some = np.argpartition(-sizes, count)[:count]
+        else:
+            some = np.arange(len(sizes))
+        i, j = np.divmod(some[np.argsort(-sizes[some])], len(other.values))
+        products: np.ndarray = self.rows[i]
+        products *= other.rows[j]
+        return products.T
 
 
 def leading(A: np.ndarray, start: np.ndarray) -> Factor:
@@ -64,7 +71,7 @@ def leading(A: np.ndarray, start: np.ndarray) -> Factor:
     Q = _arrays.qr(A @ start)
     theta, Z = _arrays.eigh((Q.T @ (A @ Q)).astype(np.float64))
     theta, Z = np.maximum(theta[::-1], 0.0), Z[:, ::-1]
-    return Factor(Q @ (Z * np.sqrt(theta)).astype(A.dtype), theta)
+    return Factor((Z * np.sqrt(theta)).astype(A.dtype).T @ Q.T, theta)
 
 
 class Feature(NamedTuple):
@@ -102,22 +109,18 @@ class Squares:
     ) -> None:
         root = np.sqrt(weights)
         self.kernel = np.outer(root, root).astype(np.float32)
-        self.factor = Factor(root[:, None].astype(np.float32), np.ones(1))
+        self.factor = Factor(root[None, :].astype(np.float32), np.ones(1))
         self.classes, self.entropy, self.n = classes, entropy, n
         self.rank = int(entropy.rank or 1)
         self.joined = 0
         self._stage: dict[tuple[int, bool], int] = {}
         self.norms: dict[tuple[int, bool], float] = {}
 
-    @cached_property
-    def _squares(self) -> np.ndarray:
-        return np.empty_like(self.kernel)
-
     def join(self, feature: Feature) -> Squares:
         """Return the same with one more chosen feature."""
         made = object.__new__(Squares)
         made.__dict__.update(self.__dict__, _stage={}, norms={}, joined=self.joined + 1)
-        made.__dict__.pop("loose", None)
+        made.__dict__.pop("open", None)
         made.kernel = flushed(self.kernel * feature.kernel)
         with _arrays.one_thread():
             made.factor = leading(made.kernel, self.factor.products(feature.factor, self.many))
@@ -134,11 +137,22 @@ class Squares:
         return min(5 * self.rank // 4, len(self.kernel))
 
     @cached_property
-    def loose(self) -> bool:
-        """Whether first sight leaves much open even of the chosen features alone, see `Limits`."""
+    def open(self) -> float:
+        """What first sight leaves open of the chosen features alone, in bits, see `Limits`."""
         theta = self.factor.values
         rest = 1 - float(np.sum(theta[: self.rank // 2]))
-        return rest**2 / (2 * self.rank) > LOOSE * float(np.sum(theta**2))
+        return rest**2 / (2 * self.rank * float(np.sum(theta**2)) * math.log(2))
+
+    def _doubtful(self, i: int) -> bool:
+        """Tell whether first sight of a candidate will hardly drop it, or settle anything.
+
+        By norms, it is behind by so much.
+        """
+        best = max(map(self._told, (j for j, target in self.norms if target)))
+        return MORE * self.open > max(best - self._told(i), SURE)
+
+    def _told(self, i: int) -> float:
+        return math.log2(self.norms[i, True] / self.norms[i, False])
 
     def measure(
         self, i: int, feature: Feature, target: bool, wanted: Wanted, known: Estimate | None
@@ -168,7 +182,7 @@ class Squares:
                 break
             if stage == CLOSER and wanted.side == "high" and OFF * found.width <= wanted.tol:
                 break
-            following = [later for later in self._stages(wanted.side) if later > stage]
+            following = [later for later in self._stages(i, wanted.side) if later > stage]
             if not following:
                 return found, False
             self._stage[key] = stage = following[0]
@@ -188,20 +202,17 @@ class Squares:
 
     def prepare(self, i: int, feature: Feature) -> None:
         """Find the squared norms of the joint with a candidate, and of its blocks of classes."""
-        np.multiply(self.kernel, feature.kernel, out=self._squares)
-        np.square(self._squares, out=self._squares)
-        inside = np.concatenate([self._squares[cut, cut].sum(axis=1) for cut in self.classes])
+        A = self.kernel * feature.kernel
+        np.square(A, out=A)
+        inside = np.concatenate([A[cut, cut].sum(axis=1) for cut in self.classes])
         self.norms[i, True] = float(np.sum(inside, dtype=np.float64))
-        self.norms[i, False] = float(np.sum(self._squares.sum(axis=1), dtype=np.float64))
+        self.norms[i, False] = float(np.sum(A.sum(axis=1), dtype=np.float64))
 
-    def _stages(self, side: Side) -> Sequence[int]:
+    def _stages(self, i: int, side: Side) -> Sequence[int]:
         """Return how to find one end or both: all that is likely to help."""
-        if side == "low":
-            return (ALL,) if self.loose else (SIGHT, ALL)
-        if side == "both":
-            return (ALL,) if self.loose else (SIGHT, ALL)
-        closer = (CLOSER,) if 4 * self.many <= len(self.kernel) else ()
-        return (*closer, ALL) if self.loose and closer else (SIGHT, *closer, ALL)
+        first = () if self._doubtful(i) else (SIGHT,)
+        closer = side == "high" and 4 * self.many <= len(self.kernel)
+        return (*first, CLOSER, ALL) if closer else (*first, ALL)
 
     @property
     def _slack(self) -> float:
