@@ -19,8 +19,6 @@ which costs more and leaves less open:
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -31,8 +29,10 @@ from lorenyi.estimate import Estimate
 from lorenyi.selection.chosen import flushed
 from lorenyi.selection.ends import Limits, Side, Wanted
 
-MORE = 8  # times as much is open of joints with a candidate as of the chosen features
-SURE = 2e-3  # bits: first sight settles what is open by less
+EPS = float(np.finfo(np.float32).eps)
+ALL_ROWS = slice(None)
+SURE = 2e-3  # bits: what is open by less is as good as settled
+TINY = 1e-4  # of the largest: Ritz values that float32 hardly resolves
 OFF = 0.25  # of an interval after a closer look is more than its upper end is off
 FEATURE = 16  # eigenvectors of a single feature's kernel
 SUMMED = 24  # roundings, at most, of a number in a sum of a row, pairwise
@@ -40,38 +40,41 @@ NORM, SIGHT, CLOSER, ALL = range(4)
 
 
 class Factor(NamedTuple):
-    """About the leading eigenvectors of a matrix, as long as the roots of their eigenvalues.
+    r"""Vectors u with :math:`\sum u u' \preceq A`, near its leading eigenvectors.
 
     Parameters
     ----------
     rows : array, p x n
-        The vectors, longest first.
-    values : array, p
-        Their squared lengths.
+        The vectors.
+    squares : array, p x n
+        The squares of their entries.
     """
 
     rows: np.ndarray
-    values: np.ndarray
+    squares: np.ndarray
+
+    def sizes(self, other: Factor, cut: slice = ALL_ROWS) -> np.ndarray:
+        """Return the squared lengths of all products of vectors of both, on some rows."""
+        return np.asarray(self.squares[:, cut] @ other.squares[:, cut].T)
 
     def products(self, other: Factor, count: int) -> np.ndarray:
-        """Return the longest products of vectors of both, about, as columns."""
-        sizes = np.outer(self.values, other.values).ravel()
-        if count < len(sizes):
-            some = np.argpartition(-sizes, count)[:count]
-        else:
-            some = np.arange(len(sizes))
-        i, j = np.divmod(some[np.argsort(-sizes[some])], len(other.values))
+        """Return the longest products of vectors of both, as columns."""
+        sizes = -self.sizes(other).ravel()
+        some = np.argpartition(sizes, count)[:count] if count < len(sizes) else np.argsort(sizes)
+        i, j = np.divmod(some[np.argsort(sizes[some])], len(other.rows))
         products: np.ndarray = self.rows[i]
         products *= other.rows[j]
         return products.T
 
 
 def leading(A: np.ndarray, start: np.ndarray) -> Factor:
-    """Return the Ritz vectors of a matrix in the space of A times some columns."""
+    r"""Return a factor of a matrix from some columns X: with Q those of AX, A Q (Q'AQ)^-1 Q'A."""
     Q = _arrays.qr(A @ start)
-    theta, Z = _arrays.eigh((Q.T @ (A @ Q)).astype(np.float64))
-    theta, Z = np.maximum(theta[::-1], 0.0), Z[:, ::-1]
-    return Factor((Z * np.sqrt(theta)).astype(A.dtype).T @ Q.T, theta)
+    V = A @ Q
+    theta, Z = _arrays.eigh((Q.T @ V).astype(np.float64))
+    keep = theta > TINY * theta[-1]
+    rows = (Z[:, keep] / np.sqrt(theta[keep])).astype(A.dtype).T @ V.T
+    return Factor(rows, np.square(rows))
 
 
 class Feature(NamedTuple):
@@ -109,7 +112,8 @@ class Squares:
     ) -> None:
         root = np.sqrt(weights)
         self.kernel = np.outer(root, root).astype(np.float32)
-        self.factor = Factor(root[None, :].astype(np.float32), np.ones(1))
+        row = root[None, :].astype(np.float32)
+        self.factor = Factor(row, np.square(row))
         self.classes, self.entropy, self.n = classes, entropy, n
         self.rank = int(entropy.rank or 1)
         self.joined = 0
@@ -120,36 +124,20 @@ class Squares:
         """Return the same with one more chosen feature."""
         made = object.__new__(Squares)
         made.__dict__.update(self.__dict__, _stage={}, norms={}, joined=self.joined + 1)
-        made.__dict__.pop("open", None)
         made.kernel = flushed(self.kernel * feature.kernel)
         with _arrays.one_thread():
             made.factor = leading(made.kernel, self.factor.products(feature.factor, self.many))
         return made
 
     @property
-    def few(self) -> int:
-        """Number of products at first sight."""
-        return max(self.rank // 3, 1)
-
-    @property
     def many(self) -> int:
         """Number of products at a closer look."""
         return min(5 * self.rank // 4, len(self.kernel))
 
-    @cached_property
-    def open(self) -> float:
-        """What first sight leaves open of the chosen features alone, in bits, see `Limits`."""
-        theta = self.factor.values
-        rest = 1 - float(np.sum(theta[: self.rank // 2]))
-        return rest**2 / (2 * self.rank * float(np.sum(theta**2)) * math.log(2))
-
-    def _doubtful(self, i: int) -> bool:
-        """Tell whether first sight of a candidate will hardly drop it, or settle anything.
-
-        By norms, it is behind by so much.
-        """
-        best = max(map(self._told, (j for j, target in self.norms if target)))
-        return MORE * self.open > max(best - self._told(i), SURE)
+    def _behind(self, i: int) -> float:
+        """Return how far a candidate is behind the best one in bits, by their norms."""
+        told = map(self._told, (j for j, target in self.norms if target))
+        return max(told) - self._told(i)
 
     def _told(self, i: int) -> float:
         return math.log2(self.norms[i, True] / self.norms[i, False])
@@ -173,32 +161,39 @@ class Squares:
             What is known of it.
         """
         key, F = (i, target), self.norms[i, target]
+        cuts = self.classes if target else [ALL_ROWS]
         found = self._norm(F) if known is None else known
-        cuts = self.classes if target else [slice(0, len(self.kernel))]
         blocks: list[np.ndarray] = []
-        while True:
-            stage = self._stage.get(key, NORM)
-            if wanted.met(found) and (stage > NORM or wanted.side == "low"):  # it has that end
-                break
-            if stage == CLOSER and wanted.side == "high" and OFF * found.width <= wanted.tol:
-                break
-            following = [later for later in self._stages(i, wanted.side) if later > stage]
-            if not following:
+        stage = self._stage.get(key, NORM)
+        while not self._enough(i, stage, found, wanted):
+            stage = self._following(stage, wanted.side)
+            if stage > ALL:
                 return found, False
-            self._stage[key] = stage = following[0]
-            blocks = blocks or [self.kernel[cut, cut] * feature.kernel[cut, cut] for cut in cuts]
-            if stage == ALL:
-                new = self._all(blocks, F)
+            if stage == SIGHT:
+                new = self._sight(feature, cuts, F)
             else:
-                G = self.factor.products(feature.factor, self.few if stage == SIGHT else self.many)
-                spaces = [G[cut, : len(A)] for A, cut in zip(blocks, cuts, strict=True)]
-                if stage == CLOSER:
-                    spaces = [A @ X for A, X in zip(blocks, spaces, strict=True)]
-                new = self._within(blocks, spaces, F)
+                blocks = blocks or [self.kernel[at, at] * feature.kernel[at, at] for at in cuts]
+                new = self._closer(blocks, feature, F) if stage == CLOSER else self._all(blocks, F)
+            self._stage[key] = stage
             low, high = max(new.low, found.low), min(new.high, found.high)
-            value = high if stage == CLOSER else float(new)
-            found = Estimate(low, min(max(value, low), high), high)
+            found = Estimate(low, min(max(float(new), low), high), high)
         return found, True
+
+    def _enough(self, i: int, stage: int, found: Estimate, wanted: Wanted) -> bool:
+        """Tell whether what is known after a stage will do."""
+        if wanted.side == "high" and stage == CLOSER and OFF * found.width <= wanted.tol:
+            return True
+        if wanted.side == "high" and stage < CLOSER and self.many <= len(self.kernel) // 4:
+            # What is asked for at once is best looked at closely, where first sight tells little.
+            doubtful = stage == NORM or found.width > max(self._behind(i), SURE)
+            return wanted.met(found) and not (doubtful and wanted.enough == math.inf)
+        return wanted.met(found)
+
+    def _following(self, stage: int, side: Side) -> int:
+        """Return the next stage that is likely to help."""
+        if stage == SIGHT and (side != "high" or self.many > len(self.kernel) // 4):
+            return ALL
+        return stage + 1
 
     def prepare(self, i: int, feature: Feature) -> None:
         """Find the squared norms of the joint with a candidate, and of its blocks of classes."""
@@ -208,42 +203,44 @@ class Squares:
         self.norms[i, True] = float(np.sum(inside, dtype=np.float64))
         self.norms[i, False] = float(np.sum(A.sum(axis=1), dtype=np.float64))
 
-    def _stages(self, i: int, side: Side) -> Sequence[int]:
-        """Return how to find one end or both: all that is likely to help."""
-        first = () if self._doubtful(i) else (SIGHT,)
-        closer = side == "high" and 4 * self.many <= len(self.kernel)
-        return (*first, CLOSER, ALL) if closer else (*first, ALL)
-
     @property
     def _slack(self) -> float:
         """Rounding of a squared entry, and of sums of squares, relative to them."""
-        return (self.joined + 3 + SUMMED) * float(np.finfo(np.float32).eps)
+        return (self.joined + 3 + SUMMED) * EPS
 
     def _norm(self, F: float) -> Estimate:
         low = -math.log2(F * (1 + self._slack))
         return Estimate(low, low, math.log2(self.n))
 
-    def _within(self, blocks: list[np.ndarray], spaces: list[np.ndarray], F: float) -> Estimate:
-        """Bound the entropy by singular values of A Q, for bases Q of a space for each block."""
-        theta = []
-        for A, X in zip(blocks, spaces, strict=True):
-            Q = _arrays.qr(X)
-            theta.append(_arrays.eigvalsh(Q.T @ (A @ Q)))
-        values = np.maximum(np.sort(np.concatenate(theta).astype(np.float64))[::-1], 0.0)
-        # And of vectors that are orthonormal up to rounding.
-        slack = self._slack + len(values) * float(np.finfo(np.float32).eps)
-        low, high = Limits(self.n, self.entropy, slack).ends(values, values**2, F)
+    def _sight(self, feature: Feature, cuts: list[slice], F: float) -> Estimate:
+        """Bound the entropy by the norm and the lengths of products of vectors."""
+        sizes = np.concatenate([self.factor.sizes(feature.factor, cut).ravel() for cut in cuts])
+        sizes = np.sort(sizes.astype(np.float64))[::-1][: self.rank - 1]
+        rest = np.maximum(1 - np.concatenate([[0.0], np.cumsum(sizes)]), 0.0)
+        rest += 4 * len(self.kernel) * EPS
+        beside = float(np.min(rest**2 / (4 * (self.rank - np.arange(len(rest))))))
+        low = -math.log2(F * (1 + self._slack))
+        high = -math.log2(max(F * (1 - self._slack) - beside, 1 / self.n))
         return Estimate(low, low, high)
+
+    def _closer(self, blocks: list[np.ndarray], feature: Feature, F: float) -> Estimate:
+        """Bound the entropy by Ritz values, of A times products of vectors."""
+        (A,) = blocks
+        Q = _arrays.qr(A @ self.factor.products(feature.factor, self.many))
+        theta = _arrays.eigvalsh(Q.T @ (A @ Q))[::-1].astype(np.float64)
+        # And of vectors that are orthonormal up to rounding.
+        limits = Limits(self.n, self.entropy, self._slack + len(theta) * EPS)
+        low, high = limits.ends(np.maximum(theta, 0.0), theta**2, F)
+        return Estimate(low, high, high)
 
     def _all(self, blocks: list[np.ndarray], F: float) -> Estimate:
         """Bound the entropy by the norm and all eigenvalues."""
-        eps = float(np.finfo(np.float32).eps)
         values = np.concatenate([_arrays.eigvalsh(A) for A in blocks]).astype(np.float64)
         beyond = np.sort(values)[::-1][self.rank :]
         D = float(beyond @ beyond) - float(np.sum(beyond)) ** 2 / (self.n - self.rank)
         root = math.sqrt(max(D, 0.0))
         # A decomposition is exact for a matrix that differs by so much, see `bounds.rounding`.
-        off = (len(values) + self.joined + 3) * eps * math.sqrt(F)
+        off = (len(values) + self.joined + 3) * EPS * math.sqrt(F)
         low = F * (1 + self._slack) - max(root - off, 0.0) ** 2
         high = F * (1 - self._slack) - (root + off) ** 2
         return Estimate(*(-math.log2(max(P, 1 / self.n)) for P in (low, F - D, high)))
