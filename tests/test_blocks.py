@@ -1,6 +1,9 @@
 """Where points come from: sources of rows, reading a user's variable, and keyed random draws."""
 
 import math
+import os
+import signal
+import time
 
 import numpy as np
 import pandas as pd
@@ -59,6 +62,40 @@ def test_work_in_parallel_keeps_its_order_and_passes_errors_on():
 
     with pytest.raises(RuntimeError, match="row 3"):
         parallel(fails, range(8))
+
+
+def test_an_error_is_raised_when_nothing_runs_any_more():
+    running = set()
+
+    def work(i):
+        running.add(i)
+        time.sleep(0.02)
+        running.discard(i)
+        if i == 0:
+            raise RuntimeError("row 0")
+
+    with pytest.raises(RuntimeError, match="row 0"):
+        parallel(work, range(40), workers=3)
+    assert not running
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
+@pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
+def test_a_forked_process_has_threads_of_its_own():
+    assert parallel(abs, [-1, 2, -3], workers=2) == [1, 2, 3]
+    child = os.fork()
+    if child == 0:  # no way back into the tests
+        os._exit(0 if parallel(abs, [-1, 2, -3], workers=2) == [1, 2, 3] else 1)
+    for _ in range(500):
+        done, status = os.waitpid(child, os.WNOHANG)
+        if done:
+            break
+        time.sleep(0.01)
+    else:
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+    assert done
+    assert os.waitstatus_to_exitcode(status) == 0
 
 
 # ---------------------------------------------------------------------------------- sources

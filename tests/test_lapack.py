@@ -98,3 +98,23 @@ def test_another_thread_goes_on_meanwhile():
         count += 1
     worker.join()
     assert count > 1000
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (30, 4), (300, 130), (130, 130), (10, 0)])
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_orthonormal_columns_span_those_of_the_matrix(shape, dtype):
+    M = np.random.default_rng(0).normal(size=shape).astype(dtype)
+    for matrix in (M, np.asfortranarray(M), np.repeat(M, 2, axis=0)[::2]):
+        Q = _lapack.orthonormal(matrix)
+        assert Q.shape == shape
+        assert Q.dtype == dtype
+        eps = np.finfo(dtype).eps
+        assert np.all(np.abs(Q.T @ Q - np.eye(shape[1])) < 8 * eps * np.sqrt(shape[0]))
+        assert np.all(np.abs(Q @ (Q.T @ matrix) - matrix) < 64 * eps * np.sqrt(shape[0]))
+
+
+def test_columns_that_depend_on_each_other_still_give_orthonormal_ones():
+    M = np.random.default_rng(0).normal(size=(80, 30))
+    M[:, 20:] = M[:, :10]
+    Q = _lapack.orthonormal(M)
+    assert np.allclose(Q.T @ Q, np.eye(30), atol=1e-12)

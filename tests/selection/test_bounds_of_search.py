@@ -12,7 +12,7 @@ from lorenyi.selection import Criterion, InformationSelector, JointInformation, 
 from lorenyi.selection.ends import look
 from lorenyi.selection.information import Kernels
 from lorenyi.selection.intervals import Intervals
-from lorenyi.selection.levels import PART, Block, cut_along, entropy_of, first_sight
+from lorenyi.selection.levels import PART, Block, cut_along, entropy_of
 from lorenyi.selection.table import Table, Variable
 from lorenyi.spectra import determinants
 
@@ -241,39 +241,6 @@ def test_cut_joints_leave_the_list_as_it_is(rank):
     assert np.allclose(shown.scores_, plain.scores_, atol=1e-3)
 
 
-@pytest.mark.parametrize("columns", [1, 3, 8])
-@pytest.mark.parametrize("rank", [10, 60])
-@pytest.mark.parametrize("target", [False, True])
-def test_at_first_sight_the_norm_and_some_ritz_values_enclose_order_two(columns, rank, target):
-    rng = np.random.default_rng(columns)
-    X = rng.normal(size=(300, columns + 2))
-    first, exact = (Kernels(table(X, X[:, 0] > 0.3), Renyi(2, rank)) for _ in range(2))
-    x, given = np.array([columns, columns + 1]), tuple(range(columns))
-    value = exact.joint(x, given, target, 1e-11).value
-    seen = first.joint(x, given, target, 0.1, "low", -np.inf)
-    assert np.all((seen.low <= value) & (value <= seen.high))
-    assert np.all(value - seen.low < 0.2)  # what lies beyond the rank is little at order 2
-    if not target and columns == 1:  # smooth: Ritz values hold all
-        assert np.all(seen.high - value < 0.02)
-    assert np.all(first.joint(x, given, target, 1e-9, "low", np.inf).low > value - 1e-9)
-
-
-def test_first_sight_holds_for_any_basis_and_weights():
-    rng = np.random.default_rng(0)
-    K = np.exp(-0.5 * np.subtract.outer(z := rng.normal(size=250), z) ** 2)
-    w = rng.random(250)
-    w /= w.sum()
-    values = np.linalg.eigvalsh(np.sqrt(w)[:, None] * K * np.sqrt(w))[::-1]
-    for rank in (1, 5, 50):
-        rest = 1 - values[:rank].sum()
-        value = -np.log2(np.sum(values[:rank] ** 2) + rest**2 / (250 - rank))
-        for dtype in (np.float32, np.float64):
-            block = Block(K.astype(dtype), w, np.arange(250))
-            basis = rng.normal(size=(250, 32))
-            found = first_sight([block], basis, Renyi(2, rank), 250.0)
-            assert found.low <= value <= found.high
-
-
 def test_where_intervals_do_not_separate_a_warning_names_the_features():
     with pytest.warns(RuntimeWarning, match="features 0, 1, 3 still overlap at a width of 2 bits"):
         found = InformationSelector(1, criterion=Vague()).fit(RNG.normal(size=(20, 4)), [0, 1] * 10)
@@ -300,6 +267,7 @@ def test_below_order_one_the_interval_of_all_eigenvalues_holds_what_rounding_mov
 def test_many_rows_get_more_pivots_where_a_finer_end_is_asked_for(monkeypatch):
     """As if 600 rows were many: coarse first, then twice the pivots, and no third time."""
     monkeypatch.setattr("lorenyi.selection.information.LARGE", 100)
+    monkeypatch.setattr("lorenyi.selection.information.FEW_ROWS", 100)
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(600, 2)), rng.integers(0, 2, 600)
     X = (X - X.mean(0)) / X.std(0)  # as a table does

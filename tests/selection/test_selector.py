@@ -235,7 +235,8 @@ def test_nominal_columns_are_compared_by_equality():
     renamed = InformationSelector(1, categorical_features=[0]).fit(
         np.column_stack([np.array([7, -2, 40])[code], X[:, 1]]), y
     )
-    assert named.scores_ == masked.scores_ == pytest.approx(renamed.scores_, abs=1e-12)
+    # Other numbers of the classes are another order of rows, and norms are summed in float32.
+    assert named.scores_ == masked.scores_ == pytest.approx(renamed.scores_, abs=1e-6)
     assert named.scores_ != pytest.approx(InformationSelector(1).fit(X, y).scores_, abs=1e-3)
 
 
@@ -317,7 +318,8 @@ def test_a_continuous_target_is_recognised_and_can_be_said():
     found = InformationSelector(3).fit(X[:200], y[:200] + 0.5)
     said = InformationSelector(3, task="regression").fit(X[:200], y[:200])
     assert {2, 8} <= set(found.indices_)
-    assert found.scores_ == pytest.approx(said.scores_, abs=1e-9)
+    # Another shift is another rounding, and kernels are held in float32.
+    assert found.scores_ == pytest.approx(said.scores_, abs=1e-6)
     labels = InformationSelector(1, task="classification").fit(X[:200], y[:200])
     assert labels.scores_[0] != pytest.approx(found.scores_[0], abs=1e-2)
     assert {2, 8} <= set(InformationSelector(3, criterion=JMI()).fit(X, y + 0.5).indices_)

@@ -9,9 +9,11 @@ is how far the eigenvalues beyond the rank are from even. A joint is looked at i
 which costs more and leaves less open:
 
 1. its norm: D is not negative, which is a lower end of the entropy;
-2. the singular values of A Q, for an orthonormal basis Q of products of a few eigenvectors of the
-   chosen features and of the candidate: they lie below the eigenvalues, which is an upper end;
-3. the same for a basis of A times more products;
+2. the lengths of products: with :math:`\sum u u' \preceq J` for the chosen features and
+   :math:`\sum w w' \preceq K` for a candidate, the products :math:`u \circ w` are a factor below
+   the joint (Schur), so that the q largest eigenvalues hold at least the q largest
+   :math:`|u \circ w|^2`. That bounds D, see `ends`, and costs no product with the matrix;
+3. Ritz values in the space of A times the longest products: lower bounds on the eigenvalues;
 4. all eigenvalues in float32, for D alone: its root is a length, which moves by no more than the
    eigenvalues do, so that what float32 leaves open of it is little.
 """
@@ -107,9 +109,7 @@ class Squares:
         Number of points.
     """
 
-    def __init__(
-        self, weights: np.ndarray, classes: list[slice], entropy: Renyi, n: float
-    ) -> None:
+    def __init__(self, weights: np.ndarray, classes: list[slice], entropy: Renyi, n: float) -> None:
         root = np.sqrt(weights)
         self.kernel = np.outer(root, root).astype(np.float32)
         row = root[None, :].astype(np.float32)
@@ -173,7 +173,10 @@ class Squares:
                 new = self._sight(feature, cuts, F)
             else:
                 blocks = blocks or [self.kernel[at, at] * feature.kernel[at, at] for at in cuts]
-                new = self._closer(blocks, feature, F) if stage == CLOSER else self._all(blocks, F)
+                if stage == CLOSER:
+                    new = self._closer(blocks, feature, cuts, F)
+                else:
+                    new = self._all(blocks, F)
             self._stage[key] = stage
             low, high = max(new.low, found.low), min(new.high, found.high)
             found = Estimate(low, min(max(float(new), low), high), high)
@@ -223,14 +226,19 @@ class Squares:
         high = -math.log2(max(F * (1 - self._slack) - beside, 1 / self.n))
         return Estimate(low, low, high)
 
-    def _closer(self, blocks: list[np.ndarray], feature: Feature, F: float) -> Estimate:
-        """Bound the entropy by Ritz values, of A times products of vectors."""
-        (A,) = blocks
-        Q = _arrays.qr(A @ self.factor.products(feature.factor, self.many))
-        theta = _arrays.eigvalsh(Q.T @ (A @ Q))[::-1].astype(np.float64)
+    def _closer(
+        self, blocks: list[np.ndarray], feature: Feature, cuts: list[slice], F: float
+    ) -> Estimate:
+        """Bound the entropy by Ritz values, of blocks times products of vectors."""
+        G = self.factor.products(feature.factor, self.many)
+        theta = []
+        for A, cut in zip(blocks, cuts, strict=True):
+            Q = _arrays.qr(A @ G[cut, : len(A)])
+            theta.append(_arrays.eigvalsh(Q.T @ (A @ Q)))
+        values = np.maximum(np.sort(np.concatenate(theta).astype(np.float64))[::-1], 0.0)
         # And of vectors that are orthonormal up to rounding.
-        limits = Limits(self.n, self.entropy, self._slack + len(theta) * EPS)
-        low, high = limits.ends(np.maximum(theta, 0.0), theta**2, F)
+        limits = Limits(self.n, self.entropy, self._slack + len(values) * EPS)
+        low, high = limits.ends(values, values**2, F)
         return Estimate(low, high, high)
 
     def _all(self, blocks: list[np.ndarray], F: float) -> Estimate:

@@ -1,0 +1,175 @@
+"""Few rows at order 2: each stage against all eigenvalues in float64."""
+
+import math
+
+import numpy as np
+import pytest
+
+import lorenyi as lr
+from lorenyi import Exact, Renyi
+from lorenyi.selection import JMI, InformationSelector, JointInformation, information
+from lorenyi.selection.ends import Wanted
+from lorenyi.selection.information import Kernels
+from lorenyi.selection.squares import ALL, CLOSER, NORM, SIGHT, Feature, Squares, leading
+from lorenyi.selection.table import Table, Variable
+
+
+def kernels(n, columns, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, columns)) * rng.uniform(0.3, 4, size=columns)
+    return [np.exp(-0.5 * np.subtract.outer(x, x) ** 2) for x in X.T]
+
+
+def chosen(parts, weights, classes, rank, n):
+    squares = Squares(weights, classes, Renyi(2, rank), n)
+    for K in parts:
+        squares = squares.join(Feature.of(K))
+    return squares
+
+
+def exact(A, rank, n):
+    values = np.linalg.eigvalsh(A)[::-1]
+    rest = np.sum(values[rank:])
+    return -math.log2(np.sum(values[:rank] ** 2) + rest**2 / (n - rank))
+
+
+CUTS = [slice(0, 90), slice(90, 97), slice(97, 250)]
+
+
+@pytest.mark.parametrize("joined", [0, 1, 4, 12])
+@pytest.mark.parametrize("rank", [1, 7, 40, 120])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("target", [False, True])
+def test_each_stage_encloses_the_exact_value(joined, rank, weighted, target):
+    n = 250
+    *parts, last = kernels(n, joined + 1, seed=joined)
+    weights = np.random.default_rng(1).uniform(0.01, 3, size=n) if weighted else np.ones(n)
+    weights /= weights.sum()
+    total = 400.0 if weighted else float(n)
+    A = np.sqrt(np.outer(weights, weights)) * np.prod([*parts, last], axis=0)
+    if target:
+        same = np.repeat(range(3), [cut.stop - cut.start for cut in CUTS])
+        A = A * (same[:, None] == same)
+    value = exact(A, rank, total)
+    squares, feature = chosen(parts, weights, CUTS, rank, total), Feature.of(last)
+    squares.prepare(0, feature)
+    assert np.isclose(squares.norms[0, target], np.sum(A**2), rtol=1e-6)
+    ends = []
+    for side, enough in (("low", -np.inf), ("both", np.inf), ("high", np.inf), ("low", np.inf)):
+        found, _ = squares.measure(0, feature, target, Wanted(1e-12, enough, side), None)
+        ends.append((found.low, found.high))
+        assert found.low <= value <= found.high
+        squares._stage.clear()
+    F, cuts = squares.norms[0, target], CUTS if target else [slice(None)]
+    stages = [squares._norm(F), squares._sight(feature, cuts, F)]
+    blocks = [squares.kernel[cut, cut] * feature.kernel[cut, cut] for cut in cuts]
+    stages += [squares._closer(blocks, feature, cuts, F), squares._all(blocks, F)]
+    for found in stages:
+        assert found.low <= value <= found.high
+    assert stages[-1].width < (1e-3 if rank == 1 else 5e-4)
+    if joined < 2 and rank > 20:  # smooth kernels: lengths of products hold nearly all
+        assert stages[1].high - value < (0.06 if target else 0.01)
+    if joined == 4 and rank == 40:  # a fraction of what first sight leaves open
+        assert stages[2].high - value < 0.3 * (stages[1].high - value)
+
+
+@pytest.mark.parametrize("columns", [1, 3, 8])
+@pytest.mark.parametrize("count", [3, 40])
+def test_a_factor_lies_below_its_matrix(columns, count):
+    A = np.prod(kernels(200, columns), axis=0) / 200
+    start = np.random.default_rng(0).normal(size=(200, count))
+    for dtype, below in ((np.float64, 1e-12), (np.float32, 1e-5)):
+        factor = leading(A.astype(dtype), start.astype(dtype))
+        rows = factor.rows.astype(np.float64)
+        least = np.linalg.eigvalsh(A - rows.T @ rows)[0]
+        assert least > -below * np.linalg.eigvalsh(A)[-1]
+        assert np.sum(rows**2) > 0.5 * np.sum(np.linalg.eigvalsh(A)[-count:])
+        assert np.array_equal(factor.squares, factor.rows**2)
+
+
+def test_products_are_the_longest_ones():
+    one, other = (leading(K, np.eye(60)[:, :9]) for K in kernels(60, 2))
+    G = one.products(other, 12)
+    sizes = np.sort(one.sizes(other).ravel())[::-1]
+    assert np.allclose(np.sum(G**2, axis=0), sizes[:12])
+    assert one.products(other, 500).shape == (60, sizes.size)
+
+
+def test_it_goes_only_as_far_as_it_takes():
+    n, rank = 400, 60
+    *parts, last = kernels(n, 7)
+    squares = chosen(parts, np.full(n, 1 / n), [slice(0, 100), slice(100, n)], rank, n)
+    feature = Feature.of(last)
+    squares.prepare(3, feature)
+
+    def stage(target, side, tol=1e-9, enough=math.nan):
+        found, enough = squares.measure(3, feature, target, Wanted(tol, enough, side), None)
+        return squares._stage.get((3, target), NORM), found, enough
+
+    assert stage(True, "low", enough=-np.inf)[0] == NORM
+    reached, found, _ = stage(False, "high", enough=np.inf)
+    assert reached == CLOSER  # the best by its norm, of which much is open
+    assert stage(False, "high", tol=found.width)[0] == CLOSER  # its upper end is off by less
+    assert stage(False, "high", tol=1e-4)[0] == ALL
+    assert stage(True, "low", tol=1e-4, enough=0.0)[0] == NORM
+    assert stage(True, "low", tol=1e-4)[0] == ALL
+    assert stage(True, "both") == (ALL, pytest.approx(stage(True, "both")[1]), False)
+    smooth = np.exp(-0.5 * np.subtract.outer(x := np.linspace(0, 2, n), x) ** 2)
+    squares, feature = (
+        chosen([smooth], np.full(n, 1 / n), [slice(0, n)], rank, n),
+        Feature.of(smooth),
+    )
+    squares.prepare(3, feature)
+    assert stage(False, "high", enough=np.inf)[0] == SIGHT
+    assert stage(True, "both", tol=1e-2)[0] == SIGHT
+
+
+def numeric(X, y, weights=None):
+    """A table of numeric columns and a numeric target."""
+    n, none, binned = len(X), np.zeros((len(X), 0), dtype=np.int64), np.zeros(1, dtype=bool)
+    variables = [Variable(x[:, None].astype(float), none, binned) for x in (*X.T, y)]
+    assert n == len(y)
+    return Table(variables[:-1], variables[-1], weights)
+
+
+@pytest.mark.parametrize("target", [False, True])
+@pytest.mark.parametrize("side", ["low", "high", "both"])
+def test_a_continuous_target_is_joined(target, side):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(260, 5))
+    known = Kernels(numeric(X, X[:, 0] + X[:, 1] ** 2), Renyi(2, 50))
+    assert known._squares((0, 1), target) is not None
+    found = known.joint(np.array([2, 3, 4]), (0, 1), target, 1e-3, side)
+    variables = [known._gram(i) for i in range(5)]
+    for i, low, high in zip((2, 3, 4), found.low, found.high, strict=True):
+        A = lr.joint(variables[0], variables[1], variables[i], *([known._target] * target))
+        assert low <= float(Renyi(2, 50, Exact())(A)) <= high
+    assert np.all(found.width < 1e-3) or side != "both"
+
+
+@pytest.mark.parametrize("criterion", [JointInformation, JMI])
+@pytest.mark.parametrize("continuous", [False, True])
+def test_the_list_is_that_of_exact_eigenvalues(criterion, continuous):
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(240, 12))
+    y = X[:, 3] * X[:, 7] + 0.5 * X[:, 1] + 0.3 * rng.normal(size=240)
+    y = y if continuous else (y > 0.2).astype(int) + (y > 1)
+    shown, plain = (
+        InformationSelector(6, criterion=criterion(entropy=Renyi(2, 30, solver))).fit(X, y)
+        for solver in (lr.Auto(), Exact())
+    )
+    assert shown.indices_.tolist() == plain.indices_.tolist()
+    assert np.all(np.abs(np.subtract(shown.scores_, plain.scores_)) < 2e-3)
+
+
+def test_kernels_that_do_not_fit_are_made_anew(monkeypatch):
+    rng = np.random.default_rng(5)
+    X, y = rng.normal(size=(220, 8)), rng.integers(0, 2, size=220)
+    X[:, 2] += y
+    selector = InformationSelector(5, criterion=JointInformation(Renyi(2, 20)))
+    whole = selector.fit(X, y).indices_.tolist()
+    monkeypatch.setattr(information, "MEMORY", 3 * 4 * 220**2)
+    assert selector.fit(X, y).indices_.tolist() == whole
+    some = Kernels(numeric(X, y.astype(float)), Renyi(2, 20))
+    some.joint(np.arange(8), (), False, 0.1, "high", np.inf)
+    assert len(some._features) == 3
