@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cache, lru_cache
 from typing import Any, TypeAlias, cast
 
@@ -267,9 +267,23 @@ def one_thread(size: int = 0) -> AbstractContextManager[object]:
     Two threads gain nothing on a small decomposition, and where another process uses a core they
     wait for each other a hundred times longer than the work takes.
     """
-    if size > 1000 or threading.current_thread() is not threading.main_thread():
+    if _alone or size > 1000 or threading.current_thread() is not threading.main_thread():
         return nullcontext()
-    return cast(AbstractContextManager[object], thread_controller().limit(limits=1))
+    return _limited()
+
+
+_alone = False  # whether BLAS has one thread by us already: to ask takes as long as a small task
+
+
+@contextmanager
+def _limited() -> Iterator[None]:
+    global _alone
+    with thread_controller().limit(limits=1):
+        _alone = True
+        try:
+            yield
+        finally:
+            _alone = False
 
 
 def eigvalsh(matrix: Array) -> Array:

@@ -42,15 +42,13 @@ def _routine(name: str) -> Any:
 def _address(argument: Any) -> Any:
     if isinstance(argument, np.ndarray):
         return argument.ctypes.data
-    if isinstance(argument, bytes):
-        return ctypes.cast(ctypes.c_char_p(argument), ctypes.c_void_p)
-    return ctypes.cast(ctypes.byref(argument), ctypes.c_void_p)
+    return argument if isinstance(argument, bytes) else ctypes.byref(argument)
 
 
 def _call(name: str, *arguments: Any) -> int:
     """Call a routine with arrays, letters and integers; return what it says about its success."""
     info = ctypes.c_int(0)
-    _routine(name)(*map(_address, arguments), ctypes.cast(ctypes.byref(info), ctypes.c_void_p))
+    _routine(name)(*map(_address, arguments), ctypes.byref(info))
     return info.value
 
 

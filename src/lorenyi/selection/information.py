@@ -8,9 +8,10 @@ kernel matrices (any `Renyi` functional, as intervals that a finer tolerance nar
 from __future__ import annotations
 
 import math
+import time
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from functools import reduce
@@ -53,6 +54,7 @@ SINGLE = 2e-3  # bits: the tolerance for which eigenvalues of few rows are found
 PATIENCE = 4  # candidates of many rows that are worth a closer look
 GLAD = 1.02  # times what a second glance tells: more than that it does not
 KEPT = 4  # joints of which what encloses them is kept
+LONG = 1.5e-3  # seconds that a candidate takes where threads are worth it
 FEW = 2  # features whose joint kernel is so smooth that a Cholesky factor is cheaper than a pass
 
 
@@ -301,7 +303,7 @@ class Kernels(Information):
         # One candidate alone has all threads, if it has many rows: they wait for more, at work.
         alone = len(missing) == 1 and self.workers != 1 and squares is None
         with nullcontext() if alone else _arrays.one_thread():
-            found = parallel(measure, missing, self.workers)
+            found = (_each if levels is not None else parallel)(measure, missing, self.workers)
         for i, estimate in zip(missing, found, strict=True):
             if products is None:
                 self._keep((*given, i), target, estimate, wanted[i])
@@ -747,6 +749,20 @@ def _on_a_worker(
     here.joint(np.array([i]), given, target, wanted.tol, wanted.side, wanted.enough)
     found = here._known[frozenset((*given, i)), target]
     return found.low, float(found), found.high, found.failure
+
+
+def _each(function: Callable[[int], Any], items: list[int], workers: int | None) -> list[Any]:
+    """Apply a function to each item: one after another where that is soon done, or in parallel.
+
+    Threads that take turns every few hundred microseconds wait for each other most of the time.
+    """
+    found = []
+    for at, item in enumerate(items):
+        start = time.perf_counter()
+        found.append(function(item))
+        if time.perf_counter() - start > LONG:
+            return found + parallel(function, items[at + 1 :], workers)
+    return found
 
 
 def _product(factors: Sequence[Gram], code: np.ndarray, ordered: bool = False) -> Gram:
