@@ -7,7 +7,7 @@ import pytest
 
 import lorenyi as lr
 from lorenyi import Exact, Renyi
-from lorenyi.selection import JMI, InformationSelector, JointInformation, information
+from lorenyi.selection import JMI, InformationSelector, JointInformation, squares
 from lorenyi.selection.ends import Wanted
 from lorenyi.selection.information import Kernels
 from lorenyi.selection.squares import ALL, CLOSER, NORM, SIGHT, Feature, Squares, leading
@@ -168,8 +168,8 @@ def test_kernels_that_do_not_fit_are_made_anew(monkeypatch):
     X[:, 2] += y
     selector = InformationSelector(5, criterion=JointInformation(Renyi(2, 20)))
     whole = selector.fit(X, y).indices_.tolist()
-    monkeypatch.setattr(information, "MEMORY", 3 * 4 * 220**2)
+    monkeypatch.setattr(squares, "MEMORY", 3 * 4 * 220**2)
     assert selector.fit(X, y).indices_.tolist() == whole
     some = Kernels(numeric(X, y.astype(float)), Renyi(2, 20))
     some.joint(np.arange(8), (), False, 0.1, "high", np.inf)
-    assert len(some._features) == 3
+    assert len(some._rows._features) == 3

@@ -15,7 +15,6 @@ from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from functools import reduce
-from itertools import pairwise
 from typing import Any, TypeAlias
 from weakref import WeakKeyDictionary
 
@@ -42,7 +41,7 @@ from lorenyi.selection.levels import (
 )
 from lorenyi.selection.products import Products
 from lorenyi.selection.products import affordable as room_for_products
-from lorenyi.selection.squares import Feature, Squares
+from lorenyi.selection.squares import FewRows, Squares
 from lorenyi.selection.table import Table
 from lorenyi.spectra import Auto
 from lorenyi.spectra.determinants import whole_entropy
@@ -236,8 +235,7 @@ class Kernels(Information):
         most = math.isqrt(MEMORY // 8 // max(len(table.features), 1))
         self._most = min(ROWS if entropy.alpha == 2 else SMOOTH, most)
         self.patience = PATIENCE if len(table) > LARGE else None
-        self._features: dict[int, Feature] = {}
-        self._joined: dict[tuple[Features, bool], Squares] = {}
+        self._rows: FewRows | None = None
         self._few_single = entropy.alpha >= 1 and (entropy.rank is not None or entropy.alpha != 2)
 
     def joint(
@@ -272,8 +270,8 @@ class Kernels(Information):
         base = self._code(given, target) if missing else np.zeros(0)
         chosen = self._chosen(given, target) if missing else None
         products = self._products(given) if missing else None
-        if squares is not None:
-            self._ready(squares, missing)
+        if squares is not None and self._rows is not None:
+            self._rows.prepare(squares, missing, self.workers)
         if chosen is not None:
             self._prepare(chosen, missing, side)
             gain = self._gain(chosen, missing, given, target, wanted)
@@ -283,9 +281,9 @@ class Kernels(Information):
             found = None
             if products is not None:
                 return self._by_products(products, features, target, asked)
-            if squares is not None:
+            if squares is not None and self._rows is not None:
                 known = self._known.get((frozenset(features), target))
-                seen, enough = squares.measure(i, self._feature(i), target, asked, known)
+                seen, enough = squares.measure(i, self._rows.feature(i), target, asked, known)
                 if enough:
                     return seen
             if chosen is not None:
@@ -405,54 +403,17 @@ class Kernels(Information):
         return entropy(self.table.target.values if target else None)
 
     def _squares(self, given: Features, target: bool) -> Squares | None:
-        """Return the chosen features of a table of few, mostly distinct rows, at order 2.
-
-        A target of classes cuts its matrices, others are joined to them.
-        """
+        """Return the chosen features of a table of few, mostly distinct rows, at order 2."""
         n, rank, labels = len(self.table), self.entropy.rank, self._direct(True)
         plain = self.entropy.alpha == 2 and self._direct(False) and self._spread is None
         if not plain or rank is None or not SHORT <= n <= min(max(4 * rank, FEW_ROWS), ROWS):
             return None
         if self.table.total < n or 2 * self._distinct(given) < n:
             return None
-        joined = target and not labels
-        for count in range(len(given) + 1):
-            key = given[:count], joined
-            if key in self._joined:
-                continue
-            if count:
-                last = self._joined[given[: count - 1], joined]
-                self._joined[key] = last.join(self._feature(given[count - 1]))
-                continue
-            weights = self._ordered(self._target).weights
-            sizes = np.bincount(self.table.target.values) if labels else [n]
-            ends = np.cumsum(sizes).tolist()
-            classes = [slice(a, b) for a, b in pairwise([0, *ends])]
-            first = Squares(_arrays.to_numpy(weights), classes, self.entropy, self.table.total)
-            if joined:
-                first = first.join(Feature.of(unit_kernel(self._ordered(self._target))))
-            self._joined[key] = first
-        return self._joined[given, joined]
-
-    def _feature(self, i: int) -> Feature:
-        """Return the kernel of a feature on rows in the order of their classes."""
-        if i in self._features:
-            return self._features[i]
-        made = Feature.of(unit_kernel(self._ordered(self._gram(i))))
-        if (len(self._features) + 1) * made.kernel.nbytes <= MEMORY:
-            self._features[i] = made
-        return made
-
-    def _ready(self, squares: Squares, x: list[int]) -> None:
-        """Find the kernels of candidates, and the norms of their joints."""
-        fresh = [i for i in x if (i, False) not in squares.norms]
-        with _arrays.one_thread():
-            parallel(lambda i: squares.prepare(i, self._feature(i)), fresh, self.workers)
-
-    def _ordered(self, A: Gram) -> Gram:
-        """Return a Gram with its rows in the order of their classes."""
-        labels = self.table.target.values
-        return A.take(np.argsort(labels, kind="stable")) if self._direct(True) else A
+        if self._rows is None:
+            classes = self.table.target.values if labels else None
+            self._rows = FewRows(self._gram, self._target, classes, self.entropy)
+        return self._rows.joined(given, target)
 
     def _narrow(self, features: Features, target: bool, wanted: Wanted) -> bool:
         key = frozenset(features), target

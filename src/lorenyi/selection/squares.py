@@ -21,15 +21,20 @@ which costs more and leaves less open:
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 
 from lorenyi import _arrays
+from lorenyi.blocks import parallel
 from lorenyi.entropy import Renyi
 from lorenyi.estimate import Estimate
+from lorenyi.gram import Gram
 from lorenyi.selection.chosen import flushed
 from lorenyi.selection.ends import Limits, Side, Wanted
+from lorenyi.selection.levels import MEMORY, unit_kernel
 
 EPS = float(np.finfo(np.float32).eps)
 ALL_ROWS = slice(None)
@@ -252,3 +257,67 @@ class Squares:
         low = F * (1 + self._slack) - max(root - off, 0.0) ** 2
         high = F * (1 - self._slack) - (root + off) ** 2
         return Estimate(*(-math.log2(max(P, 1 / self.n)) for P in (low, F - D, high)))
+
+
+class FewRows:
+    """Kernels of all features of a table of few rows, and its chosen features.
+
+    Classes cut matrices into blocks, other targets are joined to them.
+
+    Parameters
+    ----------
+    gram : callable
+        Returns the Gram of a feature.
+    target : Gram
+        Of the target.
+    labels : array of int, optional
+        The classes, if the target is that.
+    entropy : Renyi
+        Of order 2, with a rank.
+    """
+
+    def __init__(
+        self,
+        gram: Callable[[int], Gram],
+        target: Gram,
+        labels: np.ndarray | None,
+        entropy: Renyi,
+    ) -> None:
+        self.gram, self.labels = gram, labels
+        codes = np.zeros(len(target), dtype=np.int64) if labels is None else labels
+        self.order = np.argsort(codes, kind="stable")
+        self.target = target.take(self.order)
+        ends = np.cumsum(np.bincount(codes)).tolist()
+        classes = [slice(a, b) for a, b in pairwise([0, *ends])]
+        weights = _arrays.to_numpy(self.target.weights)
+        self.nothing = Squares(weights, classes, entropy, target.n)
+        self._features: dict[int, Feature] = {}
+        self._joined: dict[tuple[tuple[int, ...], bool], Squares] = {}
+
+    def feature(self, i: int) -> Feature:
+        """Return the kernel of a feature, which is kept if there is room."""
+        if i in self._features:
+            return self._features[i]
+        made = Feature.of(unit_kernel(self.gram(i).take(self.order)))
+        if (len(self._features) + 1) * made.kernel.nbytes <= MEMORY:
+            self._features[i] = made
+        return made
+
+    def joined(self, given: tuple[int, ...], target: bool) -> Squares:
+        """Return chosen features, for joints with or without the target."""
+        key = given, target and self.labels is None
+        if key not in self._joined:
+            if given:
+                last = self.joined(given[:-1], target)
+                self._joined[key] = last.join(self.feature(given[-1]))
+            elif key[1]:
+                self._joined[key] = self.nothing.join(Feature.of(unit_kernel(self.target)))
+            else:
+                self._joined[key] = self.nothing
+        return self._joined[key]
+
+    def prepare(self, squares: Squares, x: list[int], workers: int | None) -> None:
+        """Find the kernels of candidates, and the norms of their joints."""
+        fresh = [i for i in x if (i, False) not in squares.norms]
+        with _arrays.one_thread():
+            parallel(lambda i: squares.prepare(i, self.feature(i)), fresh, workers)
