@@ -1,5 +1,7 @@
 """Shortcuts of the search against exact eigenvalues, and the race against plain comparison."""
 
+import threading
+import time
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,7 +12,7 @@ import lorenyi as lr
 from lorenyi import Exact, Gaussian, Renyi
 from lorenyi.selection import Criterion, InformationSelector, JointInformation, search
 from lorenyi.selection.ends import look
-from lorenyi.selection.information import Kernels
+from lorenyi.selection.information import Kernels, _each
 from lorenyi.selection.intervals import Intervals
 from lorenyi.selection.levels import PART, Block, cut_along, entropy_of
 from lorenyi.selection.table import Table, Variable
@@ -359,3 +361,22 @@ def test_rough_joints_are_measured_by_determinants_and_the_list_is_the_exact_one
     expected = InformationSelector(6, criterion=exact).fit(X, y)
     assert found.indices_.tolist() == expected.indices_.tolist()
     assert found.scores_ == pytest.approx(expected.scores_, abs=1e-3)
+
+
+@pytest.mark.parametrize(("seconds", "here"), [(0.0, 36), (0.003, 1)])
+def test_tasks_that_are_soon_done_take_turns_and_others_run_side_by_side(
+    seconds, here, monkeypatch
+):
+    """But for the last four; the first long one shows that they are."""
+    clock = [0.0]
+    monkeypatch.setattr(time, "perf_counter", lambda: clock[0])
+
+    def task(i):
+        clock[0] += seconds
+        return i, threading.current_thread() is threading.main_thread()
+
+    found = _each(task, list(range(40)), 2)
+    assert [i for i, _ in found] == list(range(40))
+    assert [main for _, main in found] == [True] * here + [False] * (40 - here)
+    assert _each(task, [], 2) == []
+    assert _each(task, [7], 2) == [(7, True)]

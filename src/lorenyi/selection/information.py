@@ -54,6 +54,7 @@ PATIENCE = 4  # candidates of many rows that are worth a closer look
 GLAD = 1.02  # times what a second glance tells: more than that it does not
 KEPT = 4  # joints of which what encloses them is kept
 LONG = 1.5e-3  # seconds that a candidate takes where threads are worth it
+SEVERAL = 4  # candidates that are measured side by side in any case
 FEW = 2  # features whose joint kernel is so smooth that a Cholesky factor is cheaper than a pass
 
 
@@ -298,7 +299,8 @@ class Kernels(Information):
             last = self.table.features[i].values
             return self._measure(features, target, asked, base, last)
 
-        # One candidate alone has all threads, if it has many rows: they wait for more, at work.
+        # One candidate alone has all threads, but for few rows: after a product BLAS' own threads
+        # wait for the next one, for which they take a core.
         alone = len(missing) == 1 and self.workers != 1 and squares is None
         with nullcontext() if alone else _arrays.one_thread():
             found = (_each if levels is not None else parallel)(measure, missing, self.workers)
@@ -717,13 +719,13 @@ def _each(function: Callable[[int], Any], items: list[int], workers: int | None)
 
     Threads that take turns every few hundred microseconds wait for each other most of the time.
     """
-    found = []
-    for at, item in enumerate(items):
+    found: list[Any] = []
+    while len(items) - len(found) > SEVERAL:
         start = time.perf_counter()
-        found.append(function(item))
+        found.append(function(items[len(found)]))
         if time.perf_counter() - start > LONG:
-            return found + parallel(function, items[at + 1 :], workers)
-    return found
+            break
+    return found + parallel(function, items[len(found) :], workers)
 
 
 def _product(factors: Sequence[Gram], code: np.ndarray, ordered: bool = False) -> Gram:
