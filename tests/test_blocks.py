@@ -3,7 +3,9 @@
 import math
 import os
 import signal
+import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pandas as pd
@@ -65,9 +67,11 @@ def test_work_in_parallel_keeps_its_order_and_passes_errors_on():
 
 
 def test_an_error_is_raised_when_nothing_runs_any_more():
-    running = set()
+    running, begun = set(), 0
 
     def work(i):
+        nonlocal begun
+        begun += 1
         running.add(i)
         time.sleep(0.02)
         running.discard(i)
@@ -75,8 +79,42 @@ def test_an_error_is_raised_when_nothing_runs_any_more():
             raise RuntimeError("row 0")
 
     with pytest.raises(RuntimeError, match="row 0"):
-        parallel(work, range(40), workers=3)
+        parallel(work, range(40), workers=2)
     assert not running
+    assert begun < 40
+
+
+def test_an_interruption_while_tasks_are_handed_out_leaves_nothing_behind(monkeypatch):
+    done = []
+
+    class Pool:
+        def submit(self, work):
+            if done:
+                raise KeyboardInterrupt
+            future = real.submit(work)
+            done.append(future)
+            return future
+
+    real = ThreadPoolExecutor(1)
+    monkeypatch.setattr(blocks, "_pool", Pool)
+    monkeypatch.setattr(blocks, "cores", lambda: 2)
+    with pytest.raises(KeyboardInterrupt):
+        parallel(time.sleep, [0.01] * 50)
+    assert done[0].done()
+    real.shutdown()
+
+
+def test_threads_are_as_many_as_cores_at_most():
+    seen = set()
+
+    def work(i):
+        time.sleep(0.001)
+        seen.add(threading.current_thread().name)
+        return i
+
+    for workers in (2, 3, 5, 8, 20):
+        assert parallel(work, range(30), workers) == list(range(30))
+    assert len(seen) <= blocks.cores()
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
@@ -84,8 +122,12 @@ def test_an_error_is_raised_when_nothing_runs_any_more():
 def test_a_forked_process_has_threads_of_its_own():
     assert parallel(abs, [-1, 2, -3], workers=2) == [1, 2, 3]
     child = os.fork()
-    if child == 0:  # no way back into the tests
-        os._exit(0 if parallel(abs, [-1, 2, -3], workers=2) == [1, 2, 3] else 1)
+    if child == 0:
+        code = 1
+        try:
+            code = int(parallel(abs, [-1, 2, -3], workers=2) != [1, 2, 3])
+        finally:
+            os._exit(code)  # no way back into the tests
     for _ in range(500):
         done, status = os.waitpid(child, os.WNOHANG)
         if done:

@@ -297,7 +297,7 @@ def eigvalsh(matrix: Array) -> Array:
 def qr(matrix: Array) -> Array:
     """Return an orthonormal basis of the columns of a matrix, or of each of a stack."""
     if is_numpy(matrix) and matrix.ndim == 2 and matrix.shape[0] >= matrix.shape[1]:
-        with one_thread(matrix.shape[1]):
+        with one_thread(len(matrix)):
             return _lapack.orthonormal(matrix)
     library = sys.modules["torch"] if is_torch(matrix) else namespace(matrix)
     return library.linalg.qr(matrix)[0]

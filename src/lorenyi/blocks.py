@@ -12,8 +12,9 @@ import math
 import os
 import threading
 from abc import ABC, abstractmethod
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
-from concurrent.futures import ThreadPoolExecutor, wait
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from functools import cache, partial
 from typing import Any, TypeAlias
@@ -187,26 +188,44 @@ def parallel(
     """Apply a function to each item on all cores, with one BLAS thread a worker, in order.
 
     Elementwise functions such as exp use one core and matrix products all: on small tiles it is
-    better to give each core a tile. An interruption cancels what has not begun.
+    better to give each core a tile. After an error or an interruption no item is begun any more.
     """
-    workers = min(workers or cores(), len(items))
+    workers = min(workers or cores(), cores(), len(items))
     if workers < 2 or threading.current_thread() is not threading.main_thread():
         return [function(item) for item in items]
+    left = deque(enumerate(items))
+    found: list[Any] = [None] * len(items)
+
+    def work() -> None:
+        while True:
+            try:
+                at, item = left.popleft()
+            except IndexError:
+                return
+            try:
+                found[at] = function(item)
+            except BaseException:
+                left.clear()
+                raise
+
     with _arrays.one_thread():
-        futures = [_pool(workers).submit(function, item) for item in items]
+        futures: list[Future[None]] = []
         try:
-            return [future.result() for future in futures]
-        except BaseException:
+            for _ in range(workers):
+                futures.append(_pool().submit(work))
             for future in futures:
-                future.cancel()
+                future.result()
+        except BaseException:
+            left.clear()
             wait(futures)
             raise
+    return found
 
 
 @cache
-def _pool(workers: int) -> ThreadPoolExecutor:
+def _pool() -> ThreadPoolExecutor:
     """Return threads that stay: to start some takes as long as many a small task."""
-    return ThreadPoolExecutor(workers, thread_name_prefix="lorenyi")
+    return ThreadPoolExecutor(cores(), thread_name_prefix="lorenyi")
 
 
 if hasattr(os, "register_at_fork"):  # a forked process has none of the threads

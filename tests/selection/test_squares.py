@@ -1,13 +1,17 @@
 """Few rows at order 2: each stage against all eigenvalues in float64."""
 
+import gc
 import math
+import weakref
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 import numpy as np
 import pytest
 
 import lorenyi as lr
 from lorenyi import Exact, Renyi
-from lorenyi.selection import JMI, InformationSelector, JointInformation, squares
+from lorenyi.selection import JMI, InformationSelector, JointInformation, information, squares
 from lorenyi.selection.ends import Wanted
 from lorenyi.selection.information import Kernels
 from lorenyi.selection.squares import ALL, CLOSER, NORM, SIGHT, Feature, Squares, leading
@@ -29,15 +33,15 @@ def chosen(parts, weights, classes, rank, n):
 
 def exact(A, rank, n):
     values = np.linalg.eigvalsh(A)[::-1]
-    rest = np.sum(values[rank:])
+    rest = np.sum(values[rank:]) if rank < len(values) else 0.0
     return -math.log2(np.sum(values[:rank] ** 2) + rest**2 / (n - rank))
 
 
-CUTS = [slice(0, 90), slice(90, 97), slice(97, 250)]
+CUTS = [slice(0, 90), slice(90, 97), slice(97, 98), slice(98, 250)]  # one class is a single row
 
 
 @pytest.mark.parametrize("joined", [0, 1, 4, 12])
-@pytest.mark.parametrize("rank", [1, 7, 40, 120])
+@pytest.mark.parametrize("rank", [1, 7, 40, 120, 260])
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("target", [False, True])
 def test_each_stage_encloses_the_exact_value(joined, rank, weighted, target):
@@ -45,19 +49,20 @@ def test_each_stage_encloses_the_exact_value(joined, rank, weighted, target):
     *parts, last = kernels(n, joined + 1, seed=joined)
     weights = np.random.default_rng(1).uniform(0.01, 3, size=n) if weighted else np.ones(n)
     weights /= weights.sum()
-    total = 400.0 if weighted else float(n)
+    total = 400.5 if weighted else float(n)
+    rank = min(rank, int(total) - 2)  # a larger one is none
+    if joined == 4:
+        parts[2] = np.ones((n, n))  # a constant column
     A = np.sqrt(np.outer(weights, weights)) * np.prod([*parts, last], axis=0)
     if target:
-        same = np.repeat(range(3), [cut.stop - cut.start for cut in CUTS])
+        same = np.repeat(range(4), [cut.stop - cut.start for cut in CUTS])
         A = A * (same[:, None] == same)
     value = exact(A, rank, total)
     squares, feature = chosen(parts, weights, CUTS, rank, total), Feature.of(last)
     squares.prepare(0, feature)
     assert np.isclose(squares.norms[0, target], np.sum(A**2), rtol=1e-6)
-    ends = []
     for side, enough in (("low", -np.inf), ("both", np.inf), ("high", np.inf), ("low", np.inf)):
         found, _ = squares.measure(0, feature, target, Wanted(1e-12, enough, side), None)
-        ends.append((found.low, found.high))
         assert found.low <= value <= found.high
         squares._stage.clear()
     F, cuts = squares.norms[0, target], CUTS if target else [slice(None)]
@@ -99,29 +104,59 @@ def test_it_goes_only_as_far_as_it_takes():
     n, rank = 400, 60
     *parts, last = kernels(n, 7)
     squares = chosen(parts, np.full(n, 1 / n), [slice(0, 100), slice(100, n)], rank, n)
-    feature = Feature.of(last)
-    squares.prepare(3, feature)
+    feature, known = Feature.of(last), {}
 
     def stage(target, side, tol=1e-9, enough=math.nan):
-        found, enough = squares.measure(3, feature, target, Wanted(tol, enough, side), None)
-        return squares._stage.get((3, target), NORM), found, enough
+        wanted = Wanted(tol, enough, side)
+        known[target], done = squares.measure(3, feature, target, wanted, known.get(target))
+        return squares._stage.get((3, target), NORM), done
 
-    assert stage(True, "low", enough=-np.inf)[0] == NORM
-    reached, found, _ = stage(False, "high", enough=np.inf)
-    assert reached == CLOSER  # the best by its norm, of which much is open
-    assert stage(False, "high", tol=found.width)[0] == CLOSER  # its upper end is off by less
-    assert stage(False, "high", tol=1e-4)[0] == ALL
-    assert stage(True, "low", tol=1e-4, enough=0.0)[0] == NORM
-    assert stage(True, "low", tol=1e-4)[0] == ALL
-    assert stage(True, "both") == (ALL, pytest.approx(stage(True, "both")[1]), False)
+    squares.prepare(3, feature)
+    squares.best = squares.told[3]
+    assert stage(True, "low", enough=-np.inf) == (NORM, True)
+    assert stage(False, "high", enough=np.inf) == (CLOSER, True)  # much is open of the best one
+    width = known[False].width
+    assert stage(False, "high", tol=0.26 * width) == (CLOSER, True)  # so far off it is not
+    assert stage(False, "high", tol=1e-4) == (ALL, True)
+    assert known[False].width < 1e-4 < width
+    assert stage(True, "low", tol=1e-4, enough=0.0) == (NORM, True)
+    assert stage(True, "low", tol=1e-4) == (ALL, True)
+    assert stage(True, "both") == (ALL, False)
+    assert known[True].width < 1e-4
+    known.clear()
+    squares._stage.clear()
+    squares.best += 10  # far behind: first sight will do
+    assert stage(False, "high", enough=np.inf) == (SIGHT, True)
     smooth = np.exp(-0.5 * np.subtract.outer(x := np.linspace(0, 2, n), x) ** 2)
     squares, feature = (
         chosen([smooth], np.full(n, 1 / n), [slice(0, n)], rank, n),
         Feature.of(smooth),
     )
     squares.prepare(3, feature)
-    assert stage(False, "high", enough=np.inf)[0] == SIGHT
-    assert stage(True, "both", tol=1e-2)[0] == SIGHT
+    squares.best = squares.told[3]
+    known.clear()
+    assert stage(False, "high", enough=np.inf) == (SIGHT, True)
+    assert stage(True, "both", tol=1e-2) == (SIGHT, True)
+
+
+def test_where_a_closer_look_costs_too_much_first_sight_is_what_comes_at_once():
+    n, rank = 200, 100
+    *parts, last = kernels(n, 5)
+    squares, feature = chosen(parts, np.full(n, 1 / n), [slice(0, n)], rank, n), Feature.of(last)
+    squares.prepare(0, feature)
+    squares.best = squares.told[0]
+    found, done = squares.measure(0, feature, False, Wanted(1e-3, np.inf, "high"), None)
+    assert (squares._stage[0, False], done) == (SIGHT, True)
+    assert found.high < math.log2(n)
+
+
+def test_what_contradicts_by_rounding_is_left_to_others():
+    *parts, last = kernels(220, 3)
+    squares = chosen(parts, np.full(220, 1 / 220), [slice(0, 220)], 10, 220)
+    feature = Feature.of(last)
+    squares.prepare(0, feature)
+    wrong = lr.Estimate(7.6, 7.6, 7.6 + 1e-7)
+    assert squares.measure(0, feature, False, Wanted(1e-9), wrong) == (wrong, False)
 
 
 def numeric(X, y, weights=None):
@@ -138,7 +173,7 @@ def test_a_continuous_target_is_joined(target, side):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(260, 5))
     known = Kernels(numeric(X, X[:, 0] + X[:, 1] ** 2), Renyi(2, 50))
-    assert known._squares((0, 1), target) is not None
+    assert known._small((0, 1), target) is not None
     found = known.joint(np.array([2, 3, 4]), (0, 1), target, 1e-3, side)
     variables = [known._gram(i) for i in range(5)]
     for i, low, high in zip((2, 3, 4), found.low, found.high, strict=True):
@@ -170,6 +205,51 @@ def test_kernels_that_do_not_fit_are_made_anew(monkeypatch):
     whole = selector.fit(X, y).indices_.tolist()
     monkeypatch.setattr(squares, "MEMORY", 3 * 4 * 220**2)
     assert selector.fit(X, y).indices_.tolist() == whole
-    some = Kernels(numeric(X, y.astype(float)), Renyi(2, 20))
+    some = Kernels(numeric(X, y.astype(float)), Renyi(2, 20), workers=1)
     some.joint(np.arange(8), (), False, 0.1, "high", np.inf)
     assert len(some._rows._features) == 3
+
+
+def test_sets_of_chosen_features_are_made_anew_when_they_are_no_longer_kept(monkeypatch):
+    rng = np.random.default_rng(6)
+    X = rng.normal(size=(210, 6))
+    known = Kernels(numeric(X, X[:, 0]), Renyi(2, 20))
+    rows, first = known._small((0, 1, 2), False)
+    assert rows.joined((0, 1, 2), False) is first
+    monkeypatch.setattr(squares, "KEPT", 2)
+    for given in ((3,), (3, 4), (5,)):
+        rows.joined(given, True)
+    assert len(rows._joined) == 2
+    again = rows.joined((0, 1, 2), False)
+    assert again is not first
+    assert np.array_equal(again.kernel, first.kernel)
+    assert again.joined == 3
+
+
+def test_nothing_keeps_the_kernels_of_a_table_alive():
+    """But who asked for them: a search over many tables would fill the memory."""
+    rng = np.random.default_rng(7)
+    X = rng.normal(size=(210, 4))
+    known = Kernels(numeric(X, X[:, 0]), Renyi(2, 20))
+    known.joint(np.array([1, 2]), (0,), True, 1e-2)
+    assert known._rows is not None
+    gone = weakref.ref(known)
+    gc.disable()
+    try:
+        del known
+        assert gone() is None
+    finally:
+        gc.enable()
+
+
+def test_threads_of_a_worker_share_a_table():
+    """As on a cluster, where each asks for one candidate at a time."""
+    rng = np.random.default_rng(8)
+    X = rng.normal(size=(200, 40))
+    table = numeric(X, X[:, 0] + X[:, 1])
+    wanted = Wanted(1e-2, math.inf, "high")
+    asked = [(Renyi(2, 20), i, (0,), False, wanted) for i in range(1, 40)]
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(partial(information._on_a_worker, table), asked))
+    value = Kernels(table, Renyi(2, 20)).joint(np.arange(1, 40), (0,), False, 1e-9).value
+    assert all(low <= v <= high for (low, _, high, _), v in zip(found, value, strict=True))

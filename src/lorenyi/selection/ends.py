@@ -15,8 +15,8 @@ and :math:`F = \|A\|_F^2 = \sum_i \lambda_i^2`, which costs one pass over the ma
   :math:`M (n - p) / (p - k)` if that is less: of all eigenvalues with :math:`\lambda_i \ge
   \theta_i` and that F, those have the largest P whose last n - p are equal;
 * :math:`P \ge \sum_{i \le k} |A y_i|^2`, for any k of the vectors;
-* :math:`P \ge F - c^2 / 4(k - q)` with :math:`c = 1 - \sum_{i \le q} \theta_i`, for any q < k: with
-  :math:`h = \lambda_k` the other squares sum to at most h R, and :math:`R \le c - (k - q) h`.
+* :math:`P \ge F - c^2 / (4 (k - q))` with :math:`c = 1 - \sum_{i \le q} \theta_i`, for any q < k:
+  with :math:`h = \lambda_k` the other squares sum to at most h R, and :math:`R \le c - (k - q) h`.
 """
 
 from __future__ import annotations

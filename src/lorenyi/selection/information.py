@@ -265,14 +265,14 @@ class Kernels(Information):
             for i, ends in zip(missing, there, strict=True):
                 self._keep((*given, i), target, Estimate(*ends[:3], failure=ends[3]), wanted[i])
             missing = []
-        squares = self._squares(given, target) if missing else None
-        few = missing and squares is None and self._direct(target)
-        levels = self._levels(given) if few else None
+        small = self._small(given, target) if missing else None
+        levels = self._levels(given) if missing and not small and self._direct(target) else None
         base = self._code(given, target) if missing else np.zeros(0)
         chosen = self._chosen(given, target) if missing else None
         products = self._products(given) if missing else None
-        if squares is not None and self._rows is not None:
-            self._rows.prepare(squares, missing, self.workers)
+        if small is not None:
+            rows, squares = small
+            rows.prepare(squares, missing, self.workers)
         if chosen is not None:
             self._prepare(chosen, missing, side)
             gain = self._gain(chosen, missing, given, target, wanted)
@@ -282,15 +282,16 @@ class Kernels(Information):
             found = None
             if products is not None:
                 return self._by_products(products, features, target, asked)
-            if squares is not None and self._rows is not None:
+            few = levels
+            if small is not None:
                 known = self._known.get((frozenset(features), target))
-                seen, enough = squares.measure(i, self._rows.feature(i), target, asked, known)
+                seen, enough = squares.measure(i, rows.feature(i), target, asked, known)
                 if enough:
                     return seen
+                few = self._levels(given) if self._direct(target) else None  # in float64
             if chosen is not None:
                 found = self._glance(chosen, features, target, asked, gain)
-            few = levels if squares is None else self._levels(given)  # in float64
-            if found is None and few is not None and self._direct(target):
+            if found is None and few is not None:
                 found = self._few(few, features, target, asked)
             if found is not None:
                 return found
@@ -301,7 +302,7 @@ class Kernels(Information):
 
         # One candidate alone has all threads, but for few rows: after a product BLAS' own threads
         # wait for the next one, for which they take a core.
-        alone = len(missing) == 1 and self.workers != 1 and squares is None
+        alone = len(missing) == 1 and self.workers != 1 and small is None
         with nullcontext() if alone else _arrays.one_thread():
             found = (_each if levels is not None else parallel)(measure, missing, self.workers)
         for i, estimate in zip(missing, found, strict=True):
@@ -404,8 +405,8 @@ class Kernels(Information):
                 return Estimate(0.0, cut.high, cut.high)
         return entropy(self.table.target.values if target else None)
 
-    def _squares(self, given: Features, target: bool) -> Squares | None:
-        """Return the chosen features of a table of few, mostly distinct rows, at order 2."""
+    def _small(self, given: Features, target: bool) -> tuple[FewRows, Squares] | None:
+        """Return a table of few, mostly distinct rows at order 2, and its chosen features."""
         n, rank, labels = len(self.table), self.entropy.rank, self._direct(True)
         plain = self.entropy.alpha == 2 and self._direct(False) and self._spread is None
         if not plain or rank is None or not SHORT <= n <= min(max(4 * rank, FEW_ROWS), ROWS):
@@ -414,8 +415,8 @@ class Kernels(Information):
             return None
         if self._rows is None:
             classes = self.table.target.values if labels else None
-            self._rows = FewRows(self._gram, self._target, classes, self.entropy)
-        return self._rows.joined(given, target)
+            self._rows = FewRows(self.table.gram, self._target, classes, self.entropy)
+        return self._rows, self._rows.joined(given, target)
 
     def _narrow(self, features: Features, target: bool, wanted: Wanted) -> bool:
         key = frozenset(features), target
@@ -590,7 +591,7 @@ class Kernels(Information):
 
     def _few_at_once(self, given: Features, target: bool) -> bool:
         """Tell whether that is so by squared norms, or by cutting few rows into parts."""
-        if self._squares(given, target) is not None:
+        if self._small(given, target) is not None:
             return True
         levels = self._levels(given) if self._direct(target) and self._spread is None else None
         if levels is None or min(len(self.table), 2 * len(levels.kernel)) > ROWS:

@@ -74,14 +74,10 @@ def cut_along(features: Sequence[tuple[np.ndarray, np.ndarray]], code: np.ndarra
 
 
 class Block(NamedTuple):
-    """A diagonal block: the kernel between some distinct rows, and their relative frequencies.
-
-    With the numbers of these rows among those of the chosen features, if there are any.
-    """
+    """A diagonal block: the kernel between some distinct rows, and their relative frequencies."""
 
     kernel: np.ndarray
     weights: np.ndarray
-    group: np.ndarray | None = None
 
     def dense(self) -> np.ndarray:
         """Return the block of the normalised matrix."""
@@ -170,7 +166,7 @@ class Levels:
             block = kernel.take(v, axis=0).take(v, axis=1)
             all_once = len(g) == len(K) and np.array_equal(g, np.arange(len(K)))
             block *= K if all_once else K.take(g, axis=0).take(g, axis=1)
-            parts.append(Block(block, weight[a:b], g))
+            parts.append(Block(block, weight[a:b]))
         return parts
 
 

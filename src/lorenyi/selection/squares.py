@@ -20,6 +20,7 @@ which costs more and leaves less open:
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Callable
 from itertools import pairwise
@@ -40,7 +41,8 @@ EPS = float(np.finfo(np.float32).eps)
 ALL_ROWS = slice(None)
 SURE = 2e-3  # bits: what is open by less is as good as settled
 TINY = 1e-4  # of the largest: Ritz values that float32 hardly resolves
-OFF = 0.25  # of an interval after a closer look is more than its upper end is off
+OFF = 0.25  # after a closer look the upper end is off by less than this share of the width
+KEPT = 16  # sets of chosen features
 FEATURE = 16  # eigenvectors of a single feature's kernel
 SUMMED = 24  # roundings, at most, of a number in a sum of a row, pairwise
 NORM, SIGHT, CLOSER, ALL = range(4)
@@ -122,13 +124,19 @@ class Squares:
         self.classes, self.entropy, self.n = classes, entropy, n
         self.rank = int(entropy.rank or 1)
         self.joined = 0
-        self._stage: dict[tuple[int, bool], int] = {}
+        self._forget()
+
+    def _forget(self) -> None:
         self.norms: dict[tuple[int, bool], float] = {}
+        self.told: dict[int, float] = {}  # by norms, in bits
+        self.best = -math.inf
+        self._stage: dict[tuple[int, bool], int] = {}
 
     def join(self, feature: Feature) -> Squares:
         """Return the same with one more chosen feature."""
-        made = object.__new__(Squares)
-        made.__dict__.update(self.__dict__, _stage={}, norms={}, joined=self.joined + 1)
+        made = copy.copy(self)
+        made._forget()
+        made.joined += 1
         made.kernel = flushed(self.kernel * feature.kernel)
         with _arrays.one_thread():
             made.factor = leading(made.kernel, self.factor.products(feature.factor, self.many))
@@ -138,14 +146,6 @@ class Squares:
     def many(self) -> int:
         """Number of products at a closer look."""
         return min(5 * self.rank // 4, len(self.kernel))
-
-    def _behind(self, i: int) -> float:
-        """Return how far a candidate is behind the best one in bits, by their norms."""
-        told = map(self._told, (j for j, target in self.norms if target))
-        return max(told) - self._told(i)
-
-    def _told(self, i: int) -> float:
-        return math.log2(self.norms[i, True] / self.norms[i, False])
 
     def measure(
         self, i: int, feature: Feature, target: bool, wanted: Wanted, known: Estimate | None
@@ -184,22 +184,31 @@ class Squares:
                     new = self._all(blocks, F)
             self._stage[key] = stage
             low, high = max(new.low, found.low), min(new.high, found.high)
+            if low > high:  # by rounding, which others may tell
+                return found, False
             found = Estimate(low, min(max(float(new), low), high), high)
         return found, True
 
     def _enough(self, i: int, stage: int, found: Estimate, wanted: Wanted) -> bool:
         """Tell whether what is known after a stage will do."""
-        if wanted.side == "high" and stage == CLOSER and OFF * found.width <= wanted.tol:
+        if wanted.side != "high":
+            return wanted.met(found)
+        if stage == CLOSER and OFF * found.width <= wanted.tol:
             return True
-        if wanted.side == "high" and stage < CLOSER and self.many <= len(self.kernel) // 4:
+        if wanted.enough == math.inf and stage < CLOSER:
             # What is asked for at once is best looked at closely, where first sight tells little.
-            doubtful = stage == NORM or found.width > max(self._behind(i), SURE)
-            return wanted.met(found) and not (doubtful and wanted.enough == math.inf)
+            doubtful = found.width > max(self.best - self.told[i], SURE)
+            return stage == SIGHT and not (doubtful and self._can_be_closer)
         return wanted.met(found)
+
+    @property
+    def _can_be_closer(self) -> bool:
+        """Whether a closer look is cheaper than all eigenvalues."""
+        return 4 * self.many <= len(self.kernel)
 
     def _following(self, stage: int, side: Side) -> int:
         """Return the next stage that is likely to help."""
-        if stage == SIGHT and (side != "high" or self.many > len(self.kernel) // 4):
+        if stage == SIGHT and not (side == "high" and self._can_be_closer):
             return ALL
         return stage + 1
 
@@ -207,14 +216,17 @@ class Squares:
         """Find the squared norms of the joint with a candidate, and of its blocks of classes."""
         A = self.kernel * feature.kernel
         np.square(A, out=A)
-        inside = np.concatenate([A[cut, cut].sum(axis=1) for cut in self.classes])
-        self.norms[i, True] = float(np.sum(inside, dtype=np.float64))
-        self.norms[i, False] = float(np.sum(A.sum(axis=1), dtype=np.float64))
+        whole = inside = float(np.sum(A.sum(axis=1), dtype=np.float64))
+        if len(self.classes) > 1:
+            parts = [A[cut, cut].sum(axis=1) for cut in self.classes]
+            inside = float(np.sum(np.concatenate(parts), dtype=np.float64))
+        self.norms[i, False], self.norms[i, True] = whole, inside
+        self.told[i] = math.log2(inside / whole)
 
     @property
     def _slack(self) -> float:
         """Rounding of a squared entry, and of sums of squares, relative to them."""
-        return (self.joined + 3 + SUMMED) * EPS
+        return (2 * self.joined + 4 + SUMMED) * EPS
 
     def _norm(self, F: float) -> Estimate:
         low = -math.log2(F * (1 + self._slack))
@@ -305,19 +317,24 @@ class FewRows:
 
     def joined(self, given: tuple[int, ...], target: bool) -> Squares:
         """Return chosen features, for joints with or without the target."""
-        key = given, target and self.labels is None
-        if key not in self._joined:
-            if given:
-                last = self.joined(given[:-1], target)
-                self._joined[key] = last.join(self.feature(given[-1]))
-            elif key[1]:
-                self._joined[key] = self.nothing.join(Feature.of(unit_kernel(self.target)))
-            else:
-                self._joined[key] = self.nothing
-        return self._joined[key]
+        joined = target and self.labels is None
+        size = len(given)
+        while size and (given[:size], joined) not in self._joined:
+            size -= 1
+        made = self._joined.get((given[:size], joined))
+        if made is None:
+            made = self.nothing
+            made = made.join(Feature.of(unit_kernel(self.target))) if joined else made
+        for i in given[size:]:
+            made = made.join(self.feature(i))
+        self._joined[given, joined] = made
+        for old in list(self._joined)[:-KEPT]:
+            self._joined.pop(old, None)
+        return made
 
     def prepare(self, squares: Squares, x: list[int], workers: int | None) -> None:
         """Find the kernels of candidates, and the norms of their joints."""
-        fresh = [i for i in x if (i, False) not in squares.norms]
+        fresh = [i for i in x if i not in squares.told]
         with _arrays.one_thread():
             parallel(lambda i: squares.prepare(i, self.feature(i)), fresh, workers)
+        squares.best = max(list(squares.told.values()))
