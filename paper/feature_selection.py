@@ -387,7 +387,7 @@ def draw_errors(figure: Any, results: Results, tables: list[str], methods: list[
             errors = results[table, method].errors
             x = range(1, len(errors) + 1)
             ax.plot(x, errors, STYLES.get(method, ".-"), label=method)
-        ax.set(title=table, xlabel="features", ylabel="error")
+        ax.set(title=table, xlabel="features", ylabel="error", xticks=range(1, FEATURES + 1, 3))
     for ax in axes[len(tables) :]:
         ax.set_axis_off()
     handles, labels = axes[0].get_legend_handles_labels()
