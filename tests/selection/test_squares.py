@@ -78,6 +78,28 @@ def test_each_stage_encloses_the_exact_value(joined, rank, weighted, target):
         assert stages[2].high - value < 0.3 * (stages[1].high - value)
 
 
+@pytest.mark.parametrize("sign", [-1, 1])
+def test_eigenvalues_may_be_as_wrong_as_a_stable_decomposition_can_be(sign, monkeypatch):
+    n, rank = 300, 20
+    *parts, last = kernels(n, 3)
+    squares = chosen(parts, np.full(n, 1 / n), [slice(0, n)], rank, n)
+    feature = Feature.of(last)
+    value = exact(np.prod([*parts, last], axis=0) / n, rank, n)
+
+    def worst(matrix):
+        values = np.linalg.eigvalsh(matrix.astype(np.float64))
+        beyond = values[:-rank] - values[:-rank].mean()
+        size = n * np.finfo(np.float32).eps * np.linalg.norm(values)
+        values[:-rank] += sign * size * beyond / np.linalg.norm(beyond)
+        return values
+
+    squares.prepare(0, feature)
+    monkeypatch.setattr("lorenyi._arrays.eigvalsh", worst)
+    found = squares._all([squares.kernel * feature.kernel], squares.norms[0, False])
+    assert found.low <= value <= found.high
+    assert abs(float(found) - value) > 2 * squares._slack  # more than the norm's rounding
+
+
 @pytest.mark.parametrize("columns", [1, 3, 8])
 @pytest.mark.parametrize("count", [3, 40])
 def test_a_factor_lies_below_its_matrix(columns, count):
@@ -159,11 +181,15 @@ def test_what_contradicts_by_rounding_is_left_to_others():
     assert squares.measure(0, feature, False, Wanted(1e-9), wrong) == (wrong, False)
 
 
+def none(n):
+    """No nominal columns."""
+    return np.zeros((n, 0), dtype=np.int64)
+
+
 def numeric(X, y, weights=None):
     """A table of numeric columns and a numeric target."""
-    n, none, binned = len(X), np.zeros((len(X), 0), dtype=np.int64), np.zeros(1, dtype=bool)
-    variables = [Variable(x[:, None].astype(float), none, binned) for x in (*X.T, y)]
-    assert n == len(y)
+    binned = np.zeros(1, dtype=bool)
+    variables = [Variable(x[:, None].astype(float), none(len(X)), binned) for x in (*X.T, y)]
     return Table(variables[:-1], variables[-1], weights)
 
 
@@ -175,6 +201,8 @@ def test_a_continuous_target_is_joined(target, side):
     known = Kernels(numeric(X, X[:, 0] + X[:, 1] ** 2), Renyi(2, 50))
     assert known._small((0, 1), target) is not None
     found = known.joint(np.array([2, 3, 4]), (0, 1), target, 1e-3, side)
+    joined = known._small((0, 1), target)[1]
+    assert joined.best == max(joined.told.values()) == 0.0  # there are no classes
     variables = [known._gram(i) for i in range(5)]
     for i, low, high in zip((2, 3, 4), found.low, found.high, strict=True):
         A = lr.joint(variables[0], variables[1], variables[i], *([known._target] * target))
@@ -195,6 +223,17 @@ def test_the_list_is_that_of_exact_eigenvalues(criterion, continuous):
     )
     assert shown.indices_.tolist() == plain.indices_.tolist()
     assert np.all(np.abs(np.subtract(shown.scores_, plain.scores_)) < 2e-3)
+
+
+def test_candidates_are_told_apart_by_norms_first():
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(230, 3))
+    features = [Variable(x[:, None], none(230), np.zeros(1, dtype=bool)) for x in X.T]
+    labels = Variable(np.zeros((230, 0)), (X[:, 1:2] > 0).astype(int), np.zeros(0, dtype=bool))
+    known = Kernels(Table(features, labels, None), Renyi(2, 20))
+    known.joint(np.arange(3), (), True, 1.0, "low", -np.inf)
+    _, squares = known._small((), True)
+    assert squares.told[1] == squares.best > max(squares.told[0], squares.told[2]) + 0.2
 
 
 def test_kernels_that_do_not_fit_are_made_anew(monkeypatch):
