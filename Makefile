@@ -37,7 +37,7 @@ lint: $(VENV)/test  ## style, types, and the direction of imports
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-bench: $(VENV)/test  ## what is fast, against whom, as ratios in one run (20 minutes)
+bench: $(VENV)/bench  ## what is fast, against whom, as ratios in one run (20 minutes)
 	$(BIN)/python benchmarks/run.py $(TASKS)
 
 paper: $(VENV)/test  ## the paper's figures and tables, resuming (QUICK=1: small, in minutes)
@@ -70,6 +70,11 @@ $(VENV)/core: pyproject.toml constraints.txt | $(VENV)/bin/python
 $(VENV)/test: pyproject.toml constraints.txt Makefile | $(VENV)/bin/python
 	$(PIP) -e ".[$(TEST_EXTRAS)]"
 	@touch $@ $(VENV)/core
+
+# With the rivals that only benchmarks are run against.
+$(VENV)/bench: $(VENV)/test
+	$(PIP) -e ".[$(TEST_EXTRAS),bench]"
+	@touch $@
 
 # The reference imports what it documents, so PyTorch is among it.
 $(VENV)/docs: pyproject.toml constraints.txt Makefile | $(VENV)/bin/python
