@@ -37,7 +37,7 @@ lint: $(VENV)/test  ## style, types, and the direction of imports
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-bench: $(VENV)/bench  ## what is fast, against whom, as ratios in one run (20 minutes)
+bench: $(VENV)/bench  ## what is fast, against whom, as ratios in one run (over an hour; TASKS=... for some)
 	$(BIN)/python benchmarks/run.py $(TASKS)
 
 paper: $(VENV)/test  ## the paper's figures and tables, resuming (QUICK=1: small, in minutes)
