@@ -4,6 +4,7 @@ import re
 import threading
 import warnings
 
+import limits
 import numpy as np
 import pytest
 import torch
@@ -12,6 +13,9 @@ from test_certificates import exact_entropy
 
 import lorenyi as lr
 from lorenyi.kernels import Delta
+from lorenyi.spectra import search
+from lorenyi.spectra.cholesky import Factor
+from lorenyi.spectra.krylov import Krylov
 
 
 def smooth(n=1500, d=1, seed=0):
@@ -25,6 +29,74 @@ def flat(n=1500, seed=0):
 
 
 SMOOTH, FLAT = lr.Gaussian(1.0), lr.Gaussian(1.5)
+
+
+class Idle(search.Search):
+    """A search that does nothing, however often it is asked."""
+
+    method, effort = "Idle", 0
+
+    def spectrum(self):
+        return lr.Lanczos(1)(self.A, None)
+
+    def _learn(self, excess, goal):
+        self.asked = getattr(self, "asked", 0) + 1
+
+
+def test_what_learns_nothing_is_not_asked_again(monkeypatch):
+    idle = Idle(lr.gram(smooth(400), SMOOTH))
+    assert not idle.refine(10.0, lambda spectrum: 10.0)
+    monkeypatch.setattr(lr.Auto, "_start", lambda self, A, *rest: idle)
+    with limits.seconds(60), pytest.warns(RuntimeWarning, match="certified width"):
+        lr.Auto()(idle.A)
+    assert idle.asked == 2
+
+
+def made(kind):
+    A = lr.gram(smooth(400) if kind == "factor" else flat(400), SMOOTH)
+    if kind == "factor":
+        return search.FactorSearch(A, 0, 300, classical=True)
+    if kind == "whole":
+        return search.WholeSearch(A)
+    rank = 20 if kind == "krylov" else None
+    return search.KrylovSearch(A, rank, 0, 1e-9, hold=True, single=False, room=10**9)
+
+
+@pytest.mark.parametrize("kind", ["factor", "whole", "krylov", "krylov of all"])
+def test_every_search_ends_however_much_is_asked_of_it(kind):
+    """The effort grows with each refinement that is said to have learned something."""
+    found = made(kind)
+    with limits.seconds(60):
+        for _ in range(1000):
+            before = found.effort
+            if not found.refine(1e9, lambda spectrum: 1e9):
+                break
+            assert found.effort > before
+        else:
+            pytest.fail(f"still learning at effort {found.effort}")
+
+
+def test_a_factor_of_what_is_left_as_noise_says_that_nothing_was_added():
+    """Entries rounded to float32: pivots below that rounding are not there."""
+    x = np.linspace(0, 1, 200)[:, None]
+    K = gaussian(x, 1.0).astype(np.float32)
+    factor = Factor(lr.gram(K, lr.Precomputed()))
+    with limits.seconds(60):
+        while factor.grow(16):
+            size = factor.size
+            assert size <= 200
+    assert not factor.grow(16)
+    assert factor.size == size < 60
+
+
+def test_a_krylov_basis_in_float32_is_complete_when_the_trace_is_used_up_and_not_before():
+    A = lr.gram(np.random.default_rng(0).normal(size=(3000, 6)), lr.Gaussian(1.5)).single()
+    krylov = Krylov(A.held(), 64, 640)
+    krylov.fill()
+    assert 1e-4 < krylov.rest < 4 * 3000 * np.finfo(np.float32).eps * 20
+    assert not krylov.complete
+    spectrum = krylov.spectrum(A, None)
+    assert spectrum.kind == "ritz"
 
 
 def counted_entries(monkeypatch):

@@ -315,6 +315,36 @@ def test_a_smooth_kernel_of_many_single_precision_points_is_honest(solver):
         assert estimate.width < 2e-3
 
 
+def test_order_zero_says_what_rounding_leaves_open():
+    """A Gaussian kernel of distinct points has full rank, most of it below rounding."""
+    x = np.linspace(0, 3, 30)
+    estimate = lr.Renyi(0, solver=lr.Exact()).certified(lr.gram(x, lr.Gaussian(1.0)))
+    assert math.log2(30) in estimate
+    assert 2 < estimate.low <= estimate.value < estimate.high == math.log2(30)
+    with_rank = lr.Renyi(0, rank=10, solver=lr.Exact()).certified(lr.gram(x, lr.Gaussian(1.0)))
+    assert with_rank.low <= with_rank.value <= with_rank.high == math.log2(30)
+    labels = lr.Renyi(0).certified(lr.gram(["a", "b", "b", "c"]))
+    assert (labels.low, labels.high) == (math.log2(3), math.log2(3))
+    rare = lr.gram(["a", "b", "c"], weights=[1e9, 1, 1])
+    assert float(lr.Renyi(0)(rare)) == math.log2(3)
+
+
+def test_the_interval_of_a_normalized_measure_of_a_constant_is_zero_and_has_no_unit():
+    y = np.arange(10) % 3
+    found = lr.normalized_mutual_information(np.zeros(10), y, entropy=lr.Renyi().certified)
+    assert (found.low, found.value, found.high, found.unit) == (0, 0, 0, "")
+    assert "bits" not in repr(found)
+
+
+def test_a_normalized_measure_of_what_may_be_zero_has_no_interval():
+    """Points closer than rounding lets a kernel tell: their entropy may be zero, or 1e-16."""
+    x = np.random.default_rng(0).normal(size=50)
+    close, H = lr.gram(1e-9 * x, lr.Gaussian(1.0)), lr.Renyi(1).certified
+    assert H(close).low <= 0 < H(close).high < 1e-9
+    with pytest.raises(ZeroDivisionError, match="contains 0"):
+        lr.normalized_mutual_information(close, x, entropy=H)
+
+
 # ---------------------------------------------------------------------------------- measures
 
 FORMULAS = {

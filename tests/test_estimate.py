@@ -300,3 +300,37 @@ def test_one_over_an_estimate_has_no_unit():
 def test_a_multiple_of_an_estimate_keeps_its_unit():
     assert (0.5 * lr.Estimate(1.0, 2.0, 4.0)).unit == "bits"
     assert (lr.Estimate(1.0, 2.0, 4.0) / 2).unit == "bits"
+
+
+# ------------------------------------------------------------------------------ NumPy's numbers
+
+
+@pytest.mark.parametrize("kind", [np.float64, np.float32, np.int64, np.int8, float, int])
+def test_numbers_of_numpy_keep_the_interval_on_either_side(kind):
+    estimate = lr.Estimate(1.0, 1.5, 2.0)
+    two = kind(2)
+    for found, low, high in [
+        (two * estimate, 2.0, 4.0),
+        (estimate * two, 2.0, 4.0),
+        (two + estimate, 3.0, 4.0),
+        (two - estimate, 0.0, 1.0),
+        (estimate - two, -1.0, 0.0),
+        (two / estimate, 1.0, 2.0),
+        (estimate / two, 0.5, 1.0),
+        (two**estimate, 2.0, 4.0),
+        (estimate**two, 1.0, 4.0),
+    ]:
+        assert isinstance(found, lr.Estimate)
+        assert (found.low, found.high) == (low, high)
+
+
+def test_numbers_of_numpy_keep_what_bits_are_about():
+    bits = lr.entropy(["a", "b"])
+    for found in (np.float64(2) + bits, np.float64(2) - bits, 2 - bits, bits - np.float32(1)):
+        assert found.about == bits.about
+    assert float(np.float64(3) - bits) == 2.0
+
+
+def test_arrays_take_bits_as_numbers():
+    assert (np.array([1.0, 2.0]) * lr.Estimate(1.0, 1.5, 2.0)).tolist() == [1.5, 3.0]
+    assert np.exp2(lr.entropy(["a", "b"])) == 2.0

@@ -4,7 +4,9 @@ import itertools
 import math
 import sys
 
+import limits
 import numpy as np
+import oracles
 import pytest
 import scipy.sparse
 import torch
@@ -230,13 +232,23 @@ def test_a_joint_of_labels_with_themselves_is_the_labels():
     assert float(renyi(1.0)(B * B)) == pytest.approx(float(renyi(1.0)(B)), abs=1e-14)
 
 
-def test_a_joint_of_float32_and_float64_is_in_float32():
+def test_a_joint_of_float32_and_float64_tensors_is_in_float32():
     """More digits would only hide how few of them are known."""
+    X = torch.from_numpy(points())
+    single, double = lr.gram(X.float(), lr.Gaussian(1.3)), lr.gram(X, lr.Gaussian(1.3))
+    assert (single * double).dense().dtype == torch.float32
+    exact = _arrays.to_numpy((double * double).dense())
+    assert _arrays.to_numpy((single * double).dense()) == pytest.approx(exact, abs=1e-7)
+    assert (double * lr.gram(labels(), lr.Delta())).dense().dtype == torch.float64
+
+
+def test_points_of_any_type_are_in_float64_in_numpy():
     X = points()
-    single, double = lr.gram(X.astype(np.float32), lr.Gaussian(1.3)), lr.gram(X, lr.Gaussian(1.3))
-    assert (single * double).dense().dtype == np.float32
-    assert (single * double).dense() == pytest.approx((double * double).dense(), abs=1e-7)
-    assert (double * lr.gram(labels(), lr.Delta())).dense().dtype == np.float64
+    for dtype in (np.float16, np.float32, np.longdouble, np.int8):
+        A = lr.gram(X.astype(dtype), lr.Gaussian(1.3))
+        assert (A * lr.gram(X, lr.Gaussian(1.3))).dense().dtype == np.float64
+        exact = lr.gram(X.astype(dtype).astype(np.float64), lr.Gaussian(1.3)).dense()
+        np.testing.assert_array_equal(A.dense(), exact)
 
 
 def test_joints_of_several_and_of_one():
@@ -282,6 +294,28 @@ def test_weight_two_is_a_repeated_row_and_weight_zero_an_absent_one(kernel, func
     assert weighted.n == repeated.n == w.sum()
     assert weighted.names == repeated.names  # the same bandwidth
     assert float(entropy(weighted)) == pytest.approx(float(entropy(repeated)), abs=1e-12)
+
+
+def test_relative_weights_are_supported_once_they_sum_to_the_rows():
+    X, w = points(40, 2), np.random.default_rng(5).uniform(0.0, 1.0, size=40)
+    A = lr.gram(X, lr.Gaussian(1.0), weights=w / w.mean())
+    exact = normalised(gaussian(X, 1.0), w)
+    assert A.n == pytest.approx(40)
+    for alpha in (0.5, 1, 2, 3):
+        assert oracles.entropy(exact, alpha) in lr.Renyi(alpha).certified(A)
+        assert oracles.entropy(exact, alpha, 7) in lr.Renyi(alpha, rank=7).certified(A)
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_a_thousand_million_points_in_a_hundred_rows_take_no_memory(kernel):
+    X, w = points(100, 2), np.full(100, 1e7)
+    with limits.seconds(30):
+        found = lr.entropy(lr.gram(X, KERNELS[kernel], weights=w))
+    settled = lr.gram(X, KERNELS[kernel])
+    if kernel not in ("scott", "silverman", "median of a sample"):  # n, or the sample, counts
+        once = lr.gram(X, KERNELS[kernel], weights=np.full(100, 10.0))
+        assert float(found) == pytest.approx(float(lr.entropy(once)), rel=0.02)
+    assert 0 < float(found) <= math.log2(len(settled))
 
 
 @pytest.mark.parametrize("functional", H)
@@ -718,12 +752,12 @@ def test_factors_are_points_or_matrices():
 @pytest.mark.parametrize("solver", [lr.Exact(), lr.BlockLanczos(), lr.Auto()], ids=repr)
 def test_a_joint_is_no_more_precise_than_its_coarsest_factor(solver):
     """Entries rounded to float32 are not positive semi-definite to sixteen digits."""
-    X = np.random.default_rng(0).normal(size=(60, 2))
+    X = torch.from_numpy(np.random.default_rng(0).normal(size=(60, 2)))
     y, H = np.arange(60) % 2, lr.Renyi(1.01, solver=solver)
-    exact = lr.mutual_information(lr.gram(X, lr.Gaussian(2.0)), y, entropy=H)
-    coarse = lr.gram(X.astype(np.float32), lr.Gaussian(2.0))
-    assert (coarse * lr.gram(y)).reference.dtype == np.float32
-    assert (coarse * lr.gram(X, lr.Gaussian(1.0))).reference.dtype == np.float32
+    exact = float(lr.mutual_information(lr.gram(X, lr.Gaussian(2.0)), y, entropy=H))
+    coarse = lr.gram(X.float(), lr.Gaussian(2.0))
+    assert (coarse * lr.gram(y)).reference.dtype == torch.float32
+    assert (coarse * lr.gram(X, lr.Gaussian(1.0))).reference.dtype == torch.float32
     assert float(lr.mutual_information(coarse, y, entropy=H)) == pytest.approx(exact, abs=1e-4)
 
 

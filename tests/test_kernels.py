@@ -91,6 +91,8 @@ def test_the_kernel_is_the_inner_product_of_its_features(name):
     features = settled.features(source.all())
     assert features.shape == (20, kernel.width(3))
     exact = [[formula(x, y) for y in X] for x in X]
+    if name == "Linear":  # on the unit sphere, as a Gram will have it
+        exact = exact / np.sqrt(np.outer(np.diag(exact), np.diag(exact)))
     assert features @ features.T == pytest.approx(np.array(exact), rel=1e-12, abs=1e-13)
 
 
@@ -428,10 +430,9 @@ def test_a_function_with_a_zero_or_negative_diagonal_is_refused_with_the_row():
     with pytest.raises(ValueError, match=r"has diagonal 0 at row 0"):
         lr.gram(X, known(lambda A, B: np.zeros((len(A), len(B)))))
     Z = np.array([[1.0], [2.0], [0.0], [3.0]])
-    with pytest.raises(ValueError, match=r"Linear\(\) of x has diagonal 0 at row 2"):
-        lr.gram(Z, lr.Linear())
-    with pytest.raises(ValueError, match="a row of zeros has no direction"):
-        lr.gram(Z, lr.Cosine())
+    for kernel in (lr.Linear(), lr.Cosine()):
+        with pytest.raises(ValueError, match=f"{type(kernel).__name__}.*a row of zeros has no dir"):
+            lr.gram(Z, kernel)
 
 
 def test_a_function_that_gives_nan_is_refused():

@@ -6,11 +6,13 @@ NumPy, PyTorch and any other conforming library share it.
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
+from collections import OrderedDict
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
-from functools import cache, lru_cache
+from contextlib import contextmanager
+from functools import cache
 from typing import Any, TypeAlias, cast
 
 import array_api_compat
@@ -76,6 +78,11 @@ def detach(x: Array) -> Array:
     return x.detach() if is_torch(x) else x
 
 
+def copied(x: Array) -> Array:
+    """Return a copy of x, with its gradient history."""
+    return x.clone() if is_torch(x) else namespace(x).asarray(x, copy=True)
+
+
 def doubled(x: Array) -> Array:
     """Return x with twice its gradient, which itself has none: a second derivative is an error."""
     return _doubled().apply(x) if tracks_gradient(x) else x
@@ -101,11 +108,12 @@ def _doubled() -> Any:
 def exponents(x: Array) -> tuple[Array, float]:
     """Return -|x_i - x_j|^2 / 2 for all rows, 0 for i = j, and the largest number that cancels."""
     xp = namespace(x)
-    product = x @ x.T
-    squares = 0.5 * xp.linalg.diagonal(product)
-    product -= squares[:, None]
-    product -= squares[None, :]
-    return at_most(product, 0.0), 2 * float(xp.max(squares))
+    with np.errstate(over="ignore", invalid="ignore"):  # said by the second result
+        product = x @ x.T
+        squares = 0.5 * xp.linalg.diagonal(product)
+        product -= squares[:, None]
+        product -= squares[None, :]
+        return at_most(product, 0.0), 2 * float(xp.max(squares))
 
 
 def gaussian(x: Array, settle: Callable[[Array, float], float | None]) -> tuple[Array | None, Any]:
@@ -177,24 +185,31 @@ def like(x: Array, reference: Array) -> Array:
     return moved
 
 
-@lru_cache(maxsize=64)
-def _constant(make: Callable[..., np.ndarray], arguments: tuple[Any, ...], kind: Any) -> Array:
-    library, dtype, device = kind
-    made = make(*arguments)
-    if library is np_api:
-        constant = made.astype(dtype, copy=False)
-        constant.flags.writeable = False
-        return constant
-    return library.asarray(made, dtype=dtype, device=device)
+_CONSTANTS: OrderedDict[tuple[Any, ...], Array] = OrderedDict()
+MAX_CONSTANTS, MAX_CONSTANT_SIZE = 64, 2**17  # numbers each: 64 MiB in all, a loop's batches fit
 
 
 def constant(make: Callable[..., np.ndarray], *arguments: Any, reference: Array) -> Array:
     """Return make(*arguments) in the library, device and precision of reference.
 
-    It is kept, because a training loop asks for the same at every step: do not write to it.
+    Small ones are kept, because a training loop asks for the same at every step: do not write to
+    it.
     """
-    kind = (namespace(reference), reference.dtype, array_api_compat.device(reference))
-    return _constant(make, arguments, kind)
+    library, dtype = namespace(reference), reference.dtype
+    key = (make, arguments, library, dtype, array_api_compat.device(reference))
+    if (known := _CONSTANTS.get(key)) is not None:
+        return known
+    made = make(*arguments)
+    if library is np_api:
+        value = made.astype(dtype, copy=False)
+        value.flags.writeable = False
+    else:
+        value = library.asarray(made, dtype=dtype, device=array_api_compat.device(reference))
+    if made.size <= MAX_CONSTANT_SIZE:
+        _CONSTANTS[key] = value
+        if len(_CONSTANTS) > MAX_CONSTANTS:
+            _CONSTANTS.popitem(last=False)  # the oldest
+    return value
 
 
 def is_floating(x: Array) -> bool:
@@ -209,6 +224,15 @@ def as_floating(x: Array) -> Array:
     if not 0 < bits <= 64:
         return xp.astype(x, xp.float64)
     return x if bits >= 32 else xp.astype(x, xp.float32)
+
+
+def as_points(x: Array) -> Array:
+    """Return x in the precision that kernels are computed in: NumPy's numbers all as float64.
+
+    Tensors stay in float32 where they are: a gradient goes back through them, and a device may
+    have nothing else.
+    """
+    return x.astype(np.float64, copy=False) if is_numpy(x) else as_floating(x)
 
 
 def epsilon(x: Array) -> float:
@@ -254,51 +278,94 @@ def take(x: Array, index: np.ndarray) -> Array:
 
 
 @cache
-def thread_controller() -> Any:
-    """Return what sets the number of threads of the BLAS libraries."""
+def _blas_libraries() -> tuple[list[Any], list[Any]]:
+    """Return what controls BLAS: libraries with one setting for all, and with one a thread."""
     from threadpoolctl import ThreadpoolController
 
-    return ThreadpoolController()
+    found = ThreadpoolController().select(user_api="blas").lib_controllers
+    own = [library for library in found if getattr(library, "threading_layer", "") == "openmp"]
+    return [library for library in found if library not in own], own
 
 
-def one_thread(size: int = 0) -> AbstractContextManager[object]:
-    """Give BLAS one thread, for problems of order `size` if that is small.
-
-    Two threads gain nothing on a small decomposition, and where another process uses a core they
-    wait for each other a hundred times longer than the work takes.
-    """
-    if _alone or size > 1000 or threading.current_thread() is not threading.main_thread():
-        return nullcontext()
-    return _limited()
+def _set_threads(libraries: list[Any], counts: list[int]) -> None:
+    for library, count in zip(libraries, counts, strict=True):
+        # threadpoolctl 3.8 lets only one thread of the process change a setting that is common to
+        # all, and ignores the others. Here they are counted instead.
+        set_threads = getattr(library, "_real_set_num_threads", library.set_num_threads)
+        if library.get_num_threads() != count:
+            set_threads(count)
 
 
-_alone = False  # whether BLAS has one thread by us already: to ask takes as long as a small task
+class _Inside:
+    """How many are inside `one_thread`, and the numbers of threads when the first came."""
+
+    count = 0
+    before: tuple[int, ...] = ()
+
+    def enter(self, libraries: list[Any]) -> None:
+        if not self.count:
+            self.before = tuple(library.get_num_threads() for library in libraries)
+            _set_threads(libraries, [1] * len(libraries))
+        self.count += 1
+
+    def leave(self, libraries: list[Any]) -> None:
+        self.count = max(self.count - 1, 0)  # 0 already: entered before a fork
+        if not self.count:
+            _set_threads(libraries, list(self.before))
+
+
+class _OfThisThread(_Inside, threading.local):
+    pass
+
+
+_lock, _of_all, _of_this_thread = threading.Lock(), _Inside(), _OfThisThread()
 
 
 @contextmanager
-def _limited() -> Iterator[None]:
-    global _alone
-    with thread_controller().limit(limits=1):
-        _alone = True
-        try:
-            yield
-        finally:
-            _alone = False
+def one_thread(reference: Array | None = None) -> Iterator[None]:
+    """Give BLAS one thread while anybody, on any thread, is inside.
+
+    The threads of BLAS wait for each other by spinning. Where another process needs a core, a
+    decomposition takes ten to a hundred times as long on two threads as on one. Work that is worth
+    several cores is cut into tasks instead (`blocks.parallel`). With an array of another library
+    than NumPy, whose threads are its user's, nothing is done.
+    """
+    if reference is not None and not is_numpy(reference):
+        yield
+        return
+    common, own = _blas_libraries()
+    with _lock:
+        _of_all.enter(common)
+    _of_this_thread.enter(own)
+    try:
+        yield
+    finally:
+        _of_this_thread.leave(own)
+        with _lock:
+            _of_all.leave(common)
+
+
+def _after_fork() -> None:
+    """Forget threads that were inside: a forked process has none of them. BLAS stays as it is."""
+    global _lock, _of_all
+    _lock, _of_all = threading.Lock(), _Inside()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
 
 
 def eigvalsh(matrix: Array) -> Array:
     """Return the eigenvalues of a symmetric matrix, ascending."""
     if is_numpy(matrix):
-        with one_thread(len(matrix)):
-            return _lapack.eigvalsh(matrix)
+        return _lapack.eigvalsh(matrix)
     return namespace(matrix).linalg.eigvalsh(matrix)
 
 
 def qr(matrix: Array) -> Array:
     """Return an orthonormal basis of the columns of a matrix, or of each of a stack."""
     if is_numpy(matrix) and matrix.ndim == 2 and matrix.shape[0] >= matrix.shape[1]:
-        with one_thread(len(matrix)):
-            return _lapack.orthonormal(matrix)
+        return _lapack.orthonormal(matrix)
     library = sys.modules["torch"] if is_torch(matrix) else namespace(matrix)
     return library.linalg.qr(matrix)[0]
 
@@ -306,17 +373,13 @@ def qr(matrix: Array) -> Array:
 def eigh(matrix: Array) -> tuple[Array, Array]:
     """Return the eigenvalues, ascending, and eigenvectors of a symmetric matrix, or of a stack."""
     if is_numpy(matrix):
-        with one_thread(matrix.shape[-1]):
-            return _lapack.eigh(matrix)
+        return _lapack.eigh(matrix)
     values, vectors = namespace(matrix).linalg.eigh(matrix)
     return values, vectors
 
 
 def svd(matrix: Array) -> tuple[Array, Array, Array]:
     """Return the thin singular value decomposition U, values, V' (values descending)."""
-    if is_numpy(matrix):
-        with one_thread(matrix.shape[1]):
-            return cast(tuple[Array, Array, Array], np.linalg.svd(matrix, full_matrices=False))
     u, s, vh = namespace(matrix).linalg.svd(matrix, full_matrices=False)
     return u, s, vh
 

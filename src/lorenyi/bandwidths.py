@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -12,6 +14,8 @@ import numpy as np
 from lorenyi import _arrays
 from lorenyi._arrays import Array
 from lorenyi.blocks import Source, hstack
+
+MAX_POSITIONS = 2**24  # repeated rows that are numbered one by one: 300 MB of random bits
 
 
 class Bandwidth(ABC):
@@ -64,8 +68,10 @@ def _sampled(
         return _arrays.to_numpy(points.all()), frequency
     if weights is None:
         index = points.choose(seed, 0, sample)
-    else:  # by position among repeated rows, so that weight 2 equals a row given twice
+    elif total <= MAX_POSITIONS:  # among repeated rows, so that weight 2 is a row given twice
         index = weights.locate(_arrays.choose(seed, 0, int(total), sample) + 0.5)
+    else:  # with replacement, which among so many is the same
+        index = weights.locate(_arrays.uniform(seed, 0, sample)[:, 0] * total)
     index, counts = np.unique(index, return_counts=True)
     return _arrays.to_numpy(points.take(index).all()), counts.astype(np.float64)
 
@@ -73,7 +79,8 @@ def _sampled(
 def _median_distance(X: np.ndarray, frequency: np.ndarray) -> float:
     from scipy.spatial.distance import pdist
 
-    distance = pdist(X.astype(np.float64))
+    scale = _magnitude(X)
+    distance = pdist(X.astype(np.float64) / scale)
     i, j = np.triu_indices(len(X), 1)
     pairs = frequency[i] * frequency[j]
     keep = (distance > 0) & (pairs > 0)
@@ -81,12 +88,18 @@ def _median_distance(X: np.ndarray, frequency: np.ndarray) -> float:
         return 1.0  # all points are equal: the kernel is 1 whatever its bandwidth
     distance, pairs = distance[keep], pairs[keep]
     if (pairs == pairs[0]).all():
-        return float(np.median(distance))
+        return scale * float(np.median(distance))
     order = np.argsort(distance)
     mass = np.cumsum(pairs[order])
     low = int(np.searchsorted(mass, 0.5 * mass[-1]))
     high = low + 1 if mass[low] == 0.5 * mass[-1] else low
-    return float(0.5 * (distance[order[low]] + distance[order[high]]))
+    return scale * float(0.5 * (distance[order[low]] + distance[order[high]]))
+
+
+def _magnitude(X: np.ndarray) -> float:
+    """Return a power of two near the largest number: divided by it, squares are in range."""
+    largest = float(np.max(np.abs(X), initial=0.0))
+    return math.ldexp(1.0, math.frexp(largest)[1] - 1) if largest else 1.0
 
 
 @dataclass(frozen=True)
@@ -123,14 +136,18 @@ class Nearest(Bandwidth):
     def __call__(self, points: Source, weights: Source | None) -> float:
         """Return the mean distance of (a sample of) the points to their neighbours."""
         if weights is None and len(points) <= self.sample:
-            return _mean_nearest(_arrays.detach(points.all()), min(self.k, len(points) - 1))
+            X = _arrays.detach(points.all())
+            scale = _magnitude(X) if _arrays.is_numpy(X) else 1.0
+            return scale * _mean_nearest(X / scale, min(self.k, len(points) - 1))
         X, frequency = _sampled(points, weights, self.sample, self.seed)
+        scale = _magnitude(X)
+        X = X / scale
         X = X[frequency > 0]
         frequency = frequency[frequency > 0]
         k = min(float(self.k), float(frequency.sum()) - 1)
         if (frequency == 1).all():
-            return _mean_nearest(X, int(k))
-        return _weighted_nearest(-2 * _exponents(X), frequency, k)
+            return scale * _mean_nearest(X, int(k))
+        return scale * _weighted_nearest(-2 * _exponents(X), frequency, k)
 
     def of_exponents(self, exponents: Array) -> float:
         """Return the bandwidth from -|x - y|^2 / 2 of all points."""
@@ -160,7 +177,7 @@ def _mean_distance(exponents: Array, k: int) -> float:
 def _weighted_nearest(squares: np.ndarray, frequency: np.ndarray, k: float) -> float:
     """Return the mean distance to the k nearest, where a row of weight w is w points."""
     order = np.argsort(squares, axis=1, kind="stable")
-    copies = np.broadcast_to(frequency, squares.shape) - np.eye(len(squares))  # not to itself
+    copies = np.maximum(frequency - np.eye(len(squares)), 0.0)  # not to itself
     reached = np.minimum(np.cumsum(np.take_along_axis(copies, order, axis=1), axis=1), k)
     taken = np.diff(reached, axis=1, prepend=0.0)
     distance = np.sqrt(np.take_along_axis(squares, order, axis=1))
@@ -177,18 +194,30 @@ def _spread(points: Source, weights: Source | None) -> tuple[np.ndarray, float]:
     weighted = points if weights is None else hstack([points, weights])
     d = points.shape[1]
 
-    def total(power: int, centre: np.ndarray | float) -> np.ndarray:
+    def total(power: int, center: np.ndarray | float, scale: np.ndarray | float) -> np.ndarray:
         def of_block(rows: np.ndarray, block: slice) -> np.ndarray:
             rows = _arrays.to_numpy(rows).astype(np.float64)
             w = np.ones(len(rows)) if weights is None else rows[:, d]
-            return np.append(w @ (rows[:, :d] - centre) ** power, w.sum())
+            return np.append(w @ ((rows[:, :d] - center) / scale) ** power, w.sum())
 
-        return np.asarray(weighted.sum(of_block))
+        with np.errstate(over="ignore", under="ignore"):
+            return np.asarray(weighted.sum(of_block))
 
-    *first, n = total(1, 0.0)
+    *first, n = total(1, 0.0, 1.0)
     mean = np.array(first) / n
-    deviation = np.sqrt(total(2, mean)[:-1] / n)
-    return np.where(deviation > 1e-14 * np.abs(mean), deviation, 1.0), float(n)
+    scale = np.ones(d)
+    deviation = np.sqrt(total(2, mean, scale)[:-1] / n)
+    if not ((deviation > 1e-140) & (deviation < 1e140)).all():  # squares out of range, or constant
+        farthest = np.max(list(points.map(partial(_farthest, mean))), axis=0)
+        scale = np.where(farthest > 0, farthest, 1.0)
+        deviation = np.sqrt(total(2, mean, scale)[:-1] / n)
+    constant = deviation * scale <= 1e-14 * np.abs(mean)
+    return np.where(constant, 1.0, deviation * scale), float(n)
+
+
+def _farthest(center: np.ndarray, rows: np.ndarray, block: slice) -> np.ndarray:
+    distance = np.abs(_arrays.to_numpy(rows).astype(np.float64) - center)
+    return np.asarray(np.max(distance, axis=0))
 
 
 @dataclass(frozen=True)

@@ -35,7 +35,15 @@ Spread: TypeAlias = Callable[[Callable[[Any, Any], Any], Sequence[Any]], list[An
 
 
 class Source(ABC):
-    """Rows of points (n x d), read block by block."""
+    """Rows of points (n x d), read block by block.
+
+    Attributes
+    ----------
+    like : array
+        No rows, but as many columns and of the type of the others.
+    """
+
+    like: Array
 
     @property
     @abstractmethod
@@ -89,7 +97,8 @@ class Source(ABC):
         def largest(rows: Array, block: slice) -> float:
             rows = _arrays.detach(rows)
             xp = _arrays.namespace(rows)
-            return float(xp.max(xp.sum(rows * rows, axis=1)))
+            with np.errstate(over="ignore"):
+                return float(xp.max(xp.sum(rows * rows, axis=1)))
 
         return float(max(self.map(largest)))
 
@@ -113,6 +122,11 @@ class ArraySource(Source):
         """Number of rows and columns."""
         n, d = self.array.shape
         return int(n), int(d)
+
+    @property
+    def like(self) -> Array:
+        """No rows of the array."""
+        return self.array[:0, :]
 
     def rows(self, block: slice) -> Array:
         """Return a block of consecutive rows."""
@@ -189,24 +203,28 @@ def parallel(
 
     Elementwise functions such as exp use one core and matrix products all: on small tiles it is
     better to give each core a tile. After an error or an interruption no item is begun any more.
+    What is already one of several tasks does its own items one after another.
     """
     workers = min(workers or cores(), cores(), len(items))
-    if workers < 2 or threading.current_thread() is not threading.main_thread():
-        return [function(item) for item in items]
+    if workers < 2 or getattr(_this_thread, "is_worker", False):
+        with _arrays.one_thread():
+            return [function(item) for item in items]
     left = deque(enumerate(items))
     found: list[Any] = [None] * len(items)
 
     def work() -> None:
-        while True:
-            try:
-                at, item = left.popleft()
-            except IndexError:
-                return
-            try:
-                found[at] = function(item)
-            except BaseException:
-                left.clear()
-                raise
+        _this_thread.is_worker = True
+        with _arrays.one_thread():
+            while True:
+                try:
+                    at, item = left.popleft()
+                except IndexError:
+                    return
+                try:
+                    found[at] = function(item)
+                except BaseException:
+                    left.clear()
+                    raise
 
     with _arrays.one_thread():
         futures: list[Future[None]] = []
@@ -220,6 +238,9 @@ def parallel(
             wait(futures)
             raise
     return found
+
+
+_this_thread = threading.local()
 
 
 @cache
@@ -363,7 +384,8 @@ def _numbers(array: Array, name: str, one_dimensional: bool) -> Data:
     if not _arrays.is_floating(array):
         return Data(array, None, one_dimensional, _reference(array))
     require_finite(array, name)
-    return Data(_arrays.as_floating(array), None, False, array[:0, :])
+    array = _arrays.as_points(array)
+    return Data(array, None, False, array[:0, :])
 
 
 def _reference(array: Array) -> Array:
@@ -490,5 +512,5 @@ def _numeric_column(values: np.ndarray, label: str, first: int) -> np.ndarray:
         values = values.astype(np.float64)
     if values.dtype.kind == "f":
         require_finite(values[:, None], label, first)
-        return values if values.dtype.itemsize >= 4 else values.astype(np.float32)
+        return values.astype(np.float64, copy=False)
     return values

@@ -154,19 +154,34 @@ def _masked(spectrum: Spectrum, alpha: float) -> tuple[Array, Array, Array | Non
 def _rounding(spectrum: Spectrum) -> float:
     """Size below which an eigenvalue counts as zero: n eps lambda_1."""
     largest = float(_arrays.detach(spectrum.values[0])) if len(spectrum) else 0.0
-    return float(spectrum.n) * _arrays.epsilon(spectrum.values) * largest
+    size = len(spectrum) if spectrum.counts is None else spectrum.n
+    return float(size) * _arrays.epsilon(spectrum.values) * largest
 
 
 def _log2_rank(spectrum: Spectrum, rank: int | None) -> Array:
+    number = _log2_count(spectrum, rank, _rounding(spectrum))
+    return _arrays.like(np.asarray(number), spectrum.values)
+
+
+def _log2_ranks(spectrum: Spectrum, rank: int | None) -> tuple[float, float]:
+    """Return the least and the largest S_0: of what rounding leaves no doubt of, and of all."""
+    values = _arrays.to_numpy(spectrum.values).astype(np.float64)
+    relative = len(values) * _arrays.epsilon(spectrum.values) + spectrum.rounding
+    doubt = relative * float(np.linalg.norm(values))
+    return _log2_count(spectrum, rank, doubt), _log2_count(spectrum, rank, -1.0)
+
+
+def _log2_count(spectrum: Spectrum, rank: int | None, above: float) -> float:
+    """Return log2 of how many eigenvalues are larger than a number; with a rank, of L_k."""
     if spectrum.kind != "complete":
         raise ValueError("alpha=0 counts the nonzero eigenvalues and needs all: use solver=Exact()")
     values = _arrays.to_numpy(spectrum.values)
     counts = 1.0 if spectrum.counts is None else _arrays.to_numpy(spectrum.counts)
-    number = float(np.sum(counts * (values > _rounding(spectrum))))
+    number = float(np.sum(counts * (values > above)))
     if rank is not None:
-        spectrum.low_rank(rank)
+        require_rank(rank, spectrum.n)
         number = float(spectrum.n) if number > rank else number
-    return _arrays.like(np.asarray(math.log2(number)), spectrum.values)
+    return math.log2(max(number, 1.0))
 
 
 @dataclass(frozen=True)
@@ -216,11 +231,12 @@ class Renyi:
     def __call__(self, A: Gram) -> Any:
         """Return the entropy of A in bits: `Bits` for NumPy, else a 0-d array of A's library."""
         A = gram(A)
-        value = self._shortcut(A)
-        if value is None and (ends := self._determined(A)) is not None:
-            value = np.asarray(ends[1])
-        if value is None:
-            value = self._value(self._spectrum(A))
+        with _arrays.one_thread(A.reference):
+            value = self._shortcut(A)
+            if value is None and (ends := self._determined(A)) is not None:
+                value = np.asarray(ends[1])
+            if value is None:
+                value = self._value(self._spectrum(A))
         if _arrays.is_numpy(A.reference):
             return Bits(float(value) + 0.0, A.names)  # never -0.0
         return value
@@ -264,21 +280,26 @@ class Renyi:
         (True, True)
         """
         A = gram(A)
-        value = self._shortcut(A)
-        if value is not None:
-            slack = 1e-15 * len(A) ** 0.5 * (abs(float(value)) + 1.0)
-            if _arrays.epsilon(A.reference) > 1e-12:
-                slack = slack * _arrays.epsilon(A.reference) * 2.0**52
-            low, high, failure = float(value) - slack, float(value) + slack, 0.0
-        elif (ends := self._determined(A)) is not None:
-            low, value, high, failure = *ends, 0.0
-        else:
-            spectrum = self._spectrum(A)
-            low, high = self._interval(spectrum)
-            value, failure = self._value(spectrum), spectrum.failure
+        with _arrays.one_thread(A.reference):
+            low, value, high, failure = self._enclosed(A)
         number = float(_arrays.detach(value))
         low, high = min(low, number), max(high, number)
         return Estimate(low, number, high, failure=failure, about=A.names)
+
+    def _enclosed(self, A: Gram) -> tuple[float, Array, float, float]:
+        """Return lower end, value, upper end, and the probability that they do not hold."""
+        value = self._shortcut(A)
+        if value is not None:
+            # Squared entries are off by twice their rounding, sums like a random walk.
+            relative = 2 * A.roundoff + 4 * len(A) ** 0.5 * _arrays.epsilon(A.reference)
+            number = float(_arrays.detach(value))
+            slack = relative / math.log(2) + 4 * abs(number) * _arrays.epsilon(A.reference)
+            return number - slack, value, number + slack, 0.0
+        if (ends := self._determined(A)) is not None:
+            return ends[0], np.asarray(ends[1]), ends[2], 0.0
+        spectrum = self._spectrum(A)
+        low, high = self._interval(spectrum)
+        return low, self._value(spectrum), high, spectrum.failure
 
     def _shortcut(self, A: Gram) -> Array | None:
         """S_2 without a rank needs no eigenvalues: -log2 |A|_F^2."""
@@ -329,7 +350,6 @@ class Renyi:
                 "Auto, Exact, Lanczos, BlockLanczos or PivotedCholesky"
             )
         if self.alpha == 0:
-            value = float(renyi_entropy(spectrum, 0.0, self.rank))
-            return value, value
+            return _log2_ranks(spectrum, self.rank)
         low, high = (float(renyi_entropy(end, self.alpha, self._order())) for end in pair)
         return low, high

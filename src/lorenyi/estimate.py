@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from numbers import Real
 from typing import Any
 
 from lorenyi import _html
@@ -23,6 +24,7 @@ class Bits(float):
     """
 
     about: tuple[str, ...]
+    __array_priority__ = -1.0  # above NumPy's scalars, which leave arithmetic to us, below arrays
 
     def __new__(cls, value: float, about: tuple[str, ...] = ()) -> Bits:
         """Make a value with what it is about."""
@@ -51,7 +53,7 @@ class Bits(float):
 
     def __add__(self, other: Any) -> Any:
         """Add; two amounts remember both."""
-        if not isinstance(other, (float, int)):
+        if not isinstance(other, Real):
             return NotImplemented
         return Bits(float(self) + float(other), _both(self, other))
 
@@ -59,9 +61,13 @@ class Bits(float):
 
     def __sub__(self, other: Any) -> Any:
         """Subtract; two amounts remember both."""
-        if not isinstance(other, (float, int)):
+        if not isinstance(other, Real):
             return NotImplemented
         return Bits(float(self) - float(other), _both(self, other))
+
+    def __rsub__(self, other: Any) -> Any:
+        """Subtract from a number."""
+        return -self + other
 
     def __neg__(self) -> Bits:
         """Return the negative amount."""
@@ -176,7 +182,7 @@ class Estimate(Bits):
         self, other: Any, operation: Callable[[float, float], float], unit: str | None = None
     ) -> Any:
         """Apply an operation, monotone in each argument, to both ends."""
-        if not isinstance(other, (float, int)):
+        if not isinstance(other, Real):
             return NotImplemented
         ends = (other.low, other.high) if isinstance(other, Estimate) else (float(other),) * 2
         corners = [operation(a, b) for a in (self.low, self.high) for b in ends]
@@ -217,7 +223,7 @@ class Estimate(Bits):
     def __truediv__(self, other: Any) -> Any:
         """Divide by an interval that does not contain zero."""
         low, high = (other.low, other.high) if isinstance(other, Estimate) else (other, other)
-        if isinstance(other, (float, int)) and low <= 0 <= high:
+        if isinstance(other, Real) and low <= 0 <= high:
             raise ZeroDivisionError(f"division by an interval that contains 0: {other!r}")
         unit = "" if isinstance(other, Estimate) else None
         return self._combine(other, lambda a, b: a / b, unit)

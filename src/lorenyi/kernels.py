@@ -10,6 +10,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import ClassVar
 
 import numpy as np
@@ -72,6 +73,10 @@ class Kernel(ABC):
         """Return k(x, x) of prepared points; None stands for all ones."""
         return None
 
+    def rounding(self, points: Source) -> float:
+        """Return the relative rounding of the values at prepared points: of sums over columns."""
+        return math.sqrt(points.shape[1]) * _arrays.epsilon(points.like)
+
     def pairs(self, X: Array, Y: Array) -> Array:
         """Return k(x_i, y_i) of aligned prepared points, a few rows at a time."""
         diagonal = _arrays.namespace(X).linalg.diagonal
@@ -123,6 +128,15 @@ class _Scaled(Kernel):
         settled = self if sigma is self.sigma else replace(self, sigma=sigma)
         return settled, points.affine(shift, scale)
 
+    def rounding(self, points: Source) -> float:
+        """Return the relative rounding of the values at prepared points.
+
+        For points x, y that the kernel tells apart, rounding of the coordinates moves |x - y|^2 by
+        about |x|; |x|^2 + |y|^2 - 2 x'y loses |x|^2, and is not used where that is large.
+        """
+        square = points.largest_square()
+        return (min(square, 1e4) + 4 * math.sqrt(square)) * _arrays.epsilon(points.like)
+
 
 @dataclass(frozen=True, repr=False)
 class Gaussian(_Scaled):
@@ -171,32 +185,28 @@ class Gaussian(_Scaled):
     def pairs(self, X: Array, Y: Array) -> Array:
         """Return exp(-|x_i - y_i|^2 / 2)."""
         xp = _arrays.namespace(X, Y)
-        return xp.exp(-0.5 * xp.sum((X - Y) ** 2, axis=1))
+        with np.errstate(over="ignore"):
+            return xp.exp(-0.5 * xp.sum((X - Y) ** 2, axis=1))
 
 
 def _minus_half_squares(X: Array, Y: Array) -> Array:
     """Return -|x - y|^2 / 2 by one matrix product, or by differences where that loses digits."""
-    if X.shape[1] == 1:
-        return _arrays.scaled(_arrays.squared(X - Y.T), -0.5)
-    product, largest = _products(X, Y)
-    if largest <= _limit(X):
-        return product
-    total = -0.5 * (X[:, :1] - Y[:, :1].T) ** 2
-    for j in range(1, X.shape[1]):
-        total = total - 0.5 * (X[:, j : j + 1] - Y[:, j : j + 1].T) ** 2
-    return total
-
-
-def _products(X: Array, Y: Array) -> tuple[Array, float]:
-    """Return -|x - y|^2 / 2 by one matrix product, and the largest number in it that cancels."""
-    xp = _arrays.namespace(X, Y)
-    x2 = -0.5 * xp.sum(X * X, axis=1)[:, None]
-    y2 = x2 if Y is X else -0.5 * xp.sum(Y * Y, axis=1)[:, None]
-    largest = -float(xp.min(_arrays.detach(x2))) - float(xp.min(_arrays.detach(y2)))
-    # (x, -|x|^2/2, 1) . (y, 1, -|y|^2/2): the norms ride along in the product.
-    left = xp.concat([X, x2, xp.ones_like(x2)], axis=1)
-    right = xp.concat([Y, xp.ones_like(y2), y2], axis=1)
-    return _arrays.at_most(left @ right.T, 0.0), largest
+    with np.errstate(over="ignore"):  # points farther apart than can be squared have kernel 0
+        if X.shape[1] == 1:
+            return _arrays.scaled(_arrays.squared(X - Y.T), -0.5)
+        xp = _arrays.namespace(X, Y)
+        x2 = -0.5 * xp.sum(X * X, axis=1)[:, None]
+        y2 = x2 if Y is X else -0.5 * xp.sum(Y * Y, axis=1)[:, None]
+        cancels = -float(xp.min(_arrays.detach(x2))) - float(xp.min(_arrays.detach(y2)))
+        if cancels <= _limit(X):
+            # (x, -|x|^2/2, 1) . (y, 1, -|y|^2/2): the norms ride along in the product.
+            left = xp.concat([X, x2, xp.ones_like(x2)], axis=1)
+            right = xp.concat([Y, xp.ones_like(y2), y2], axis=1)
+            return _arrays.at_most(left @ right.T, 0.0)
+        total = -0.5 * (X[:, :1] - Y[:, :1].T) ** 2
+        for j in range(1, X.shape[1]):
+            total = total - 0.5 * (X[:, j : j + 1] - Y[:, j : j + 1].T) ** 2
+        return total
 
 
 def _limit(X: Array) -> float:
@@ -233,18 +243,21 @@ class Laplacian(_Scaled):
 
 
 @dataclass(frozen=True)
-class Linear(Kernel):
-    """The linear kernel x'y. Normalised, it is the cosine; its matrix has rank at most d."""
+class Cosine(Kernel):
+    """The cosine of the angle between two points: the linear kernel, normalised.
+
+    Its matrix has rank at most d.
+    """
 
     infinitely_divisible: ClassVar[bool] = False  # type: ignore[misc]
 
-    def block(self, X: Array, Y: Array) -> Array:
-        """Return x'y."""
-        return X @ Y.T
+    def prepare(self, points: Source, weights: Source | None) -> tuple[Kernel, Source]:
+        """Put the points on the unit sphere."""
+        return self, points.each(partial(_unit_rows, repr(self)))
 
-    def diagonal(self, X: Array) -> Array | None:
-        """Return |x|^2."""
-        return _arrays.namespace(X).sum(X * X, axis=1)
+    def block(self, X: Array, Y: Array) -> Array:
+        """Return x'y of points on the unit sphere."""
+        return X @ Y.T
 
     def width(self, d: int) -> int | None:
         """Return d."""
@@ -256,24 +269,25 @@ class Linear(Kernel):
 
 
 @dataclass(frozen=True)
-class Cosine(Linear):
-    """The cosine of the angle between two points: the linear kernel, normalised."""
+class Linear(Cosine):
+    """The linear kernel x'y. A Gram normalises it, so there it is the cosine."""
 
-    def prepare(self, points: Source, weights: Source | None) -> tuple[Kernel, Source]:
-        """Put the points on the unit sphere."""
-        return self, points.each(_unit_rows)
-
-    def diagonal(self, X: Array) -> Array | None:
-        """Return None: all ones."""
-        return None
+    def __call__(self, X: Array, Y: Array) -> Array:
+        """Return the block x'y for the rows of X and of Y (or numbers, if 1-D)."""
+        X, Y = (points[:, None] if points.ndim == 1 else points for points in (X, Y))
+        return X @ Y.T
 
 
-def _unit_rows(X: Array) -> Array:
+def _unit_rows(kernel: str, X: Array) -> Array:
+    """Return rows of length one; they are scaled first, lest their squares over- or underflow."""
     xp = _arrays.namespace(X)
-    norm = xp.sqrt(xp.sum(X * X, axis=1))
-    if not bool(xp.all(norm > 0)):
-        raise ValueError("Cosine(): a row of zeros has no direction; drop such rows")
-    return X / norm[:, None]
+    largest = xp.max(xp.abs(_arrays.detach(X)), axis=1)[:, None]
+    if X.shape[0] and not bool(xp.all(largest > 0)):
+        raise ValueError(
+            f"{kernel}: a row of zeros has no direction; drop such rows or use another kernel"
+        )
+    X = X / largest
+    return X / xp.sqrt(xp.sum(X * X, axis=1))[:, None]
 
 
 @dataclass(frozen=True)
@@ -310,7 +324,12 @@ class Polynomial(Kernel):
     def diagonal(self, X: Array) -> Array | None:
         """Return (gamma |x|^2 + shift)^degree."""
         xp = _arrays.namespace(X)
-        return (self.gamma * xp.sum(X * X, axis=1) + self.shift) ** self.degree
+        with np.errstate(over="ignore"):  # refused where it is used
+            return (self.gamma * xp.sum(X * X, axis=1) + self.shift) ** self.degree
+
+    def rounding(self, points: Source) -> float:
+        """Return the relative rounding: of sums over columns, and of a power."""
+        return self.degree * super().rounding(points)
 
     def width(self, d: int) -> int | None:
         """Return (d + 1)^degree, or d^degree without a shift."""
@@ -349,6 +368,10 @@ class Delta(Kernel):
 
     infinitely_divisible: ClassVar[bool] = True  # type: ignore[misc]
     joins: ClassVar[bool] = True
+
+    def rounding(self, points: Source) -> float:
+        """Return 0: the values are exact."""
+        return 0.0
 
     def block(self, X: Array, Y: Array) -> Array:
         """Return 1.0 where rows are equal."""
@@ -394,8 +417,8 @@ class Function(Kernel):
         """Check the function on a few points: shape, symmetry, diagonal."""
         rows = points.rows(slice(0, min(len(points), 64)))
         block = _arrays.to_numpy(self.block(rows, rows))
-        scale = float(np.abs(block).max())
-        if float(np.abs(block - block.T).max()) > 1e-8 * scale:
+        scale = max(1e-8, 1e3 * _arrays.epsilon(block)) * float(np.abs(block).max())
+        if float(np.abs(block - block.T).max()) > scale:
             raise ValueError(
                 f"{self!r} is not symmetric: k(X, Y) and k(Y, X)' differ by up to "
                 f"{np.abs(block - block.T).max():.2g}; a kernel must not depend on the order"
@@ -415,6 +438,11 @@ class Function(Kernel):
         if not bool(xp.all(xp.isfinite(_arrays.detach(block)))):
             raise ValueError(f"{self!r} gave NaN or infinity: a kernel is finite for every pair")
         return block
+
+    def rounding(self, points: Source) -> float:
+        """Return that of the type which the function returns."""
+        row = points.rows(slice(0, 1))
+        return 4 * _arrays.epsilon(self.block(row, row))
 
     def diagonal(self, X: Array) -> Array | None:
         """Return k(x, x), a few rows at a time."""

@@ -15,6 +15,7 @@ from typing import Any, TypeAlias
 from lorenyi import _arrays
 from lorenyi._arrays import Array
 from lorenyi.entropy import Renyi
+from lorenyi.estimate import Estimate
 from lorenyi.gram import Gram, gram, joint
 
 Functional: TypeAlias = Callable[[Gram], Any]
@@ -114,7 +115,8 @@ def normalized_mutual_information(
     """Return I(A; B) / sqrt(S(A) S(B)), a number without unit.
 
     At most 1 for every order and rank, because S(A, B) >= max(S(A), S(B)); not below 0 at
-    alpha = 1 without a rank. Where S(A) or S(B) is zero, so is I, and the value is 0.
+    alpha = 1 without a rank. Where x or y is constant, so that its entropy is zero, so is I, and
+    the value is 0. A certified interval needs entropies whose own intervals do not reach zero.
 
     Examples
     --------
@@ -124,10 +126,11 @@ def normalized_mutual_information(
     """
     A, B = variable(x, weights), variable(y, weights, "y")
     a, b = entropy(A), entropy(B)
-    product = a * b
-    if min(float(_arrays.detach(a)), float(_arrays.detach(b))) <= 1e-12:  # zero up to rounding
-        return 0.0 * product
-    return (a + b - entropy(A * B)) / product**0.5
+    least = min(float(_arrays.detach(a)), float(_arrays.detach(b)))
+    certified = isinstance(a, Estimate)
+    if A.is_constant or B.is_constant or (least <= 1e-12 and not certified):  # zero, or rounding
+        return Estimate(0.0, 0.0, 0.0, about=(a + b).about, unit="") if certified else 0.0 * a * b
+    return (a + b - entropy(A * B)) / (a * b) ** 0.5
 
 
 def conditional_mutual_information(

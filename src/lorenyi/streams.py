@@ -407,7 +407,7 @@ def _array_rows(name: str, start: int, array: np.ndarray) -> np.ndarray:
     rows = _flat(array)
     if rows.dtype.kind == "f":
         blocks.require_finite(rows, name, start)
-        return np.asarray(_arrays.as_floating(rows))
+        return np.asarray(_arrays.as_points(rows))
     return rows.astype(np.int64) if rows.dtype.kind == "b" else rows
 
 

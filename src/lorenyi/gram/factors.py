@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -43,6 +43,11 @@ class Points:
         same = isinstance(rows, slice) and isinstance(columns, slice) and rows == columns
         return self.kernel.block(X, X if same else self._rows(columns))
 
+    @property
+    def rounding(self) -> float:
+        """Relative rounding of the entries beyond that of their own precision."""
+        return self.kernel.rounding(self.source)
+
     def rows(self, block: slice) -> Points:
         """Return the factor of consecutive rows."""
         return Points(self.kernel, ArraySource(self.source.rows(block)))
@@ -69,10 +74,14 @@ class Points:
 
 @dataclass(frozen=True, eq=False)
 class Matrix:
-    """A factor of a Gram: a ready matrix, dense or sparse, not normalised."""
+    """A factor of a Gram: a ready matrix, dense or sparse, not normalised.
+
+    `rounding` is the relative one of its entries, beyond that of their own precision.
+    """
 
     array: Array
     kernel: Kernel = field(default_factory=Precomputed)
+    rounding: float = 0.0
 
     def __len__(self) -> int:
         return int(self.array.shape[0])
@@ -87,11 +96,11 @@ class Matrix:
 
     def take(self, index: np.ndarray) -> Matrix:
         """Return the factor of the rows and columns at these positions."""
-        return Matrix(_columns(_arrays.take(self.array, index), index), self.kernel)
+        return replace(self, array=_columns(_arrays.take(self.array, index), index))
 
     def map(self, change: Any) -> Matrix:
         """Return the factor with its array changed."""
-        return Matrix(change(self.array), self.kernel)
+        return replace(self, array=change(self.array))
 
 
 def _columns(array: Array, index: Index) -> Array:
@@ -123,7 +132,9 @@ def merged(factors: list[Factor], reference: Array) -> list[Factor]:
             if _arrays.is_sparse(array) and not _arrays.is_numpy(reference):
                 array = array.toarray()  # only NumPy has sparse matrices here
             merged.append(
-                factor if _arrays.is_sparse(array) else Matrix(_arrays.like(array, reference))
+                factor
+                if _arrays.is_sparse(array)
+                else replace(factor, array=_arrays.like(array, reference))
             )
             continue
         twin = next((i for i, f in enumerate(merged) if _joins(f, factor)), None)

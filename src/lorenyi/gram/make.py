@@ -13,7 +13,7 @@ from lorenyi._arrays import Array
 from lorenyi.blocks import ArraySource, Data, Source, fits, read
 from lorenyi.gram.factors import Matrix, Points
 from lorenyi.gram.matrix import Gram
-from lorenyi.gram.ready import frequencies, from_matrix, positive_root
+from lorenyi.gram.ready import frequencies, from_matrix, points_of, positive_root
 from lorenyi.gram.streamed import streamed
 from lorenyi.kernels import (
     Delta,
@@ -103,7 +103,7 @@ def stored_gram(x: Any, kernel: Kernel | None, *, name: str = "x") -> Gram:
     ((kernel, points),) = _parts(data, kernel, name)
     if isinstance(kernel, Delta):
         return _from_points(kernel, points, None, data.reference, name)
-    kernel, entries = kernel.entries(_arrays.as_floating(points))
+    kernel, entries = kernel.entries(_arrays.as_points(points))
     reference = entries[:0, :]
     n = int(points.shape[0])
     weights = _arrays.constant(_equal, n, 1.0, reference=_arrays.detach(reference))
@@ -170,17 +170,20 @@ def _from_points(
     kernel: Kernel, points: Array, frequency: np.ndarray | None, reference: Array, name: str
 ) -> Gram:
     if not isinstance(kernel, Delta):
-        points = _arrays.as_floating(points)
+        points = _arrays.as_points(points)
         reference = points[:0, :]
     column = None if frequency is None else ArraySource(frequency[:, None])
-    kernel, source = kernel.prepare(ArraySource(points), column)
+    given = ArraySource(points)
+    kernel, source = kernel.prepare(given, column)
+    if source is given:  # the caller's array, which the caller may change
+        source = given.each(_arrays.copied)
     if frequency is None:
         n: float = len(source)
         weights = _arrays.constant(_equal, len(source), 1.0, reference=reference)
         scale = _arrays.constant(_equal, len(source), 0.5, reference=reference)
     else:
-        n = float(frequency.sum())
-        weights = _arrays.like(frequency / n, reference)
+        n = points_of(frequency, f"{name}'s weights")
+        weights = _arrays.like(frequency / frequency.sum(), reference)
         scale = _arrays.namespace(weights).sqrt(weights)
     diagonal = None if isinstance(kernel, Delta) else kernel.diagonal(source.all())
     if diagonal is not None:

@@ -11,7 +11,6 @@ equality kernels and finite feature maps are exploited in one place (`Gram.reduc
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from functools import cached_property, reduce
 from typing import Any, ClassVar
@@ -43,11 +42,7 @@ from lorenyi.gram.factors import (
     merged,
 )
 from lorenyi.gram.structure import reduced
-from lorenyi.kernels import (
-    Delta,
-    Gaussian,
-    Laplacian,
-)
+from lorenyi.kernels import Delta
 
 STRIPES = 4  # sums that a product from tiles is made of
 
@@ -81,6 +76,7 @@ class Gram:
 
     near: Array | None = None
     quick: Gram | None = None
+    _stored_from: Gram | None = None
 
     def __init__(
         self,
@@ -97,7 +93,6 @@ class Gram:
         self.n = int(n) if n == int(n) else n
         self.names = tuple(names if names is not None else (repr(f.kernel) for f in factors))
         self.mass = mass
-        self._stored_from: Gram | None = None
         self._reduced: dict[bool, tuple[Array, list[Gram]]] = {}
 
     # ------------------------------------------------------------------ what it looks like
@@ -132,20 +127,11 @@ class Gram:
 
     @cached_property
     def roundoff(self) -> float:
-        """Relative size of the rounding in the entries.
-
-        For points x, y that a kernel tells apart, rounding of the coordinates moves |x - y|^2 by
-        about |x|; |x|^2 + |y|^2 - 2 x'y loses |x|^2, and is not used where that is large.
-        """
+        """Relative size of the rounding in the entries."""
         if self._stored_from is not None:  # storing the entries does not make them better
             return self._stored_from.roundoff
-        total = 4.0 * len(self.factors) * _arrays.epsilon(self.reference)
-        for factor in self.factors:
-            if isinstance(factor, Points) and isinstance(factor.kernel, (Gaussian, Laplacian)):
-                square = factor.source.largest_square()
-                growth = min(square, 1e4) + 4 * math.sqrt(square)
-                total += growth * _arrays.epsilon(factor.array)
-        return total
+        own = 4.0 * len(self.factors) * _arrays.epsilon(self.reference)
+        return own + sum(factor.rounding for factor in self.factors)
 
     in_memory: ClassVar[bool] = True
 
@@ -289,10 +275,23 @@ class Gram:
     def _times(self, V: Array) -> Array:
         """Return the kernel matrix times V, a block of rows at a time."""
         if self.is_ready:
-            return self.factors[0].array @ V
+            return self._ready_times(V)
         if self.is_sparse or self.tracks_gradient or not _arrays.is_numpy(V):
             return _arrays.concat(self._over_rows(lambda rows: self._rows_times(rows, V)))
         return self._tiles_times(V)
+
+    def _ready_times(self, V: Array) -> Array:
+        """Return the stored matrix times V, on all cores by blocks of rows."""
+        K = self.factors[0].array
+        if not (_arrays.is_numpy(K) and _arrays.is_numpy(V)) or len(K) < 4 * TILE:
+            return K @ V
+        product = np.empty((len(K), V.shape[1]), dtype=np.result_type(K, V))
+
+        def multiply(rows: slice) -> None:
+            np.matmul(K[rows], V, out=product[rows])
+
+        parallel(multiply, slices(len(K), TILE))
+        return product
 
     def _rows_times(self, rows: slice, V: Array) -> Array:
         """Return rows of the kernel matrix times V."""
@@ -527,6 +526,12 @@ class Gram:
         return self.n == other.n and close
 
     # ------------------------------------------------------------------ structure
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether all rows are equal, so that there is one eigenvalue and no information."""
+        singles, blocks = self.reduced
+        return int(singles.shape[0]) + sum(len(block) for block in blocks) == 1
 
     @property
     def reduced(self) -> tuple[Array, list[Gram]]:

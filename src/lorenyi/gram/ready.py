@@ -30,44 +30,50 @@ def from_matrix(K: Any, weights: Any, check: str, name: str) -> Gram:
             "with another kernel than Precomputed()"
         )
     if _arrays.is_sparse(K):
-        K = _checked_sparse(K, name)
+        K, rounding = _checked_sparse(K, name)
         diagonal, reference = K.diagonal(), K.data
     else:
-        K = _checked_dense(K, name)
+        K, rounding = _checked_dense(K, name)
         diagonal, reference = _arrays.namespace(K).linalg.diagonal(K), K[0, :0]
     n = int(K.shape[0])
     frequency = np.ones(n) if weights is None else frequencies(weights, n, f"{name}'s weights")
     relative = _arrays.like(frequency / frequency.sum(), reference)
     root = positive_root(diagonal, name)
     scale = _arrays.namespace(root).sqrt(relative) / root
-    A = Gram([Matrix(K)], scale, relative, float(frequency.sum()))
+    factor = Matrix(K, rounding=rounding)
+    A = Gram([factor], scale, relative, points_of(frequency, f"{name}'s weights"))
     if check == "full":
         _prove_positive(A, name)
     return A
 
 
-def _checked_sparse(K: Any, name: str) -> Any:
+def _checked_sparse(K: Any, name: str) -> tuple[Any, float]:
+    """Return a copy in float64, which no other changes, and the rounding of its entries."""
     if K.dtype.kind not in "biuf":
         raise TypeError(f"{name} must hold real numbers, found dtype {K.dtype}")
-    K = scipy.sparse.csr_array(K, dtype=K.dtype if K.dtype.kind == "f" else np.float64)
+    eps = float(np.finfo(K.dtype).eps) if K.dtype.kind == "f" else 0.0
+    K = scipy.sparse.csr_array(K, dtype=np.float64, copy=True)
     K.sum_duplicates()
     require_finite(K.data[:, None], name)
     asymmetry = abs(K - K.T)
     worst = float(asymmetry.max()) if asymmetry.nnz else 0.0
-    _require_symmetric(worst, float(abs(K).max()) if K.nnz else 0.0, K.data, name)
-    return K
+    _require_symmetric(worst, float(abs(K).max()) if K.nnz else 0.0, eps, name)
+    return K, eps
 
 
-def _checked_dense(K: Array, name: str) -> Array:
+def _checked_dense(K: Array, name: str) -> tuple[Array, float]:
+    """Return a copy in the working precision, and the rounding of its entries."""
     xp = _arrays.namespace(K)
     if xp.isdtype(K.dtype, "complex floating") or not xp.isdtype(K.dtype, ("numeric", "bool")):
         raise TypeError(f"{name} must hold real numbers, found dtype {K.dtype}")
-    K = _arrays.as_floating(xp.astype(K, xp.int64) if xp.isdtype(K.dtype, "bool") else K)
+    eps = _arrays.epsilon(K) if _arrays.is_floating(K) else 0.0
+    K = xp.astype(K, xp.int64) if xp.isdtype(K.dtype, "bool") else _arrays.copied(K)
+    K = _arrays.as_points(K)
     worst, largest = _asymmetry(_arrays.detach(K))
     if not (np.isfinite(worst) and np.isfinite(largest)):
         require_finite(K, name)
-    _require_symmetric(worst, largest, K, name)
-    return K
+    _require_symmetric(worst, largest, eps, name)
+    return K, eps
 
 
 def _asymmetry(K: Array) -> tuple[float, float]:
@@ -91,8 +97,8 @@ def _asymmetry(K: Array) -> tuple[float, float]:
     return float(worst), float(largest)
 
 
-def _require_symmetric(worst: float, largest: float, values: Array, name: str) -> None:
-    if worst > 1e3 * _arrays.epsilon(values) * largest:
+def _require_symmetric(worst: float, largest: float, eps: float, name: str) -> None:
+    if worst > 1e3 * eps * largest:
         raise ValueError(
             f"{name} is not symmetric: K and K' differ by up to {worst:.2g}; use (K + K') / 2 if "
             "that is rounding"
@@ -104,7 +110,7 @@ def _prove_positive(A: Gram, name: str) -> None:
     import scipy.linalg
 
     dense = np.array(_arrays.to_numpy(A.dense()), dtype=np.float64)
-    slack = len(A) * _arrays.epsilon(A.reference) * float(np.trace(dense))
+    slack = len(A) * A.roundoff * float(np.trace(dense))
     dense[np.diag_indices_from(dense)] += slack
     try:
         scipy.linalg.cholesky(dense, overwrite_a=True, check_finite=False)
@@ -127,22 +133,34 @@ def frequencies(weights: Any, n: int, name: str) -> np.ndarray:
         raise ValueError(
             f"{name} must be finite and not negative, found {w[bad[0]]:g} at row {bad[0]}"
         )
-    if w.sum() <= 1:
-        raise ValueError(
-            f"{name} sum to {w.sum():g}: they are frequencies, whose sum is the number of points; "
-            "multiply probabilities by it"
-        )
+    points_of(w, name)
     return w
+
+
+def points_of(frequency: np.ndarray, name: str) -> float:
+    """Return how many points there are: the sum of the frequencies, no less than there are rows."""
+    return number_of_points(float(frequency.sum()), int(np.count_nonzero(frequency)), name)
+
+
+def number_of_points(total: float, rows: int, name: str) -> float:
+    """Return the sum of frequencies, or refuse one that is less than the rows they belong to."""
+    if not rows <= total * (1 + 1e-9) or total <= 1:
+        raise ValueError(
+            f"{name} sum to {total:g} over {rows} rows that have any: they are frequencies (2 is a "
+            "row given twice, 0 one left out), so their sum, the number of points, cannot be "
+            "less; for relative weights give weights / weights.mean()"
+        )
+    return max(total, float(rows))
 
 
 def positive_root(diagonal: Array, what: str) -> Array:
     """Return the root of a kernel's diagonal, which normalises it."""
     values = _arrays.to_numpy(diagonal)
-    bad = ~(values > 0)
+    bad = ~((values > 0) & (values < np.inf))
     if bad.any():
         i = int(np.flatnonzero(bad)[0])
         raise ValueError(
-            f"{what} has diagonal {values[i]:g} at row {i}: k(x, x) must be positive to normalise; "
-            "drop such rows or use another kernel"
+            f"{what} has diagonal {values[i]:g} at row {i}: k(x, x) must be positive and finite to "
+            "normalise; drop or scale such rows, or use another kernel"
         )
     return _arrays.namespace(diagonal).sqrt(diagonal)

@@ -16,7 +16,7 @@ from lorenyi.blocks import ArraySource, Source, fits, require_memory, slices
 from lorenyi.gram import groups
 from lorenyi.gram.factors import TILE, Factor, Points, is_wide, merged
 from lorenyi.gram.matrix import Gram
-from lorenyi.gram.ready import positive_root
+from lorenyi.gram.ready import number_of_points, positive_root
 from lorenyi.kernels import Kernel
 from lorenyi.streams import Stream, bundle, gather, joined
 
@@ -334,16 +334,12 @@ def streamed(kernel: Kernel, points: Stream, frequency: Source | None, name: str
     column = None if frequency is None else points.aligned([frequency])[0]
     if column is not None:
         column = column.each(partial(_checked_frequency, f"{name}'s weights"))
-        total = float(column.sum(_total))
-        if total <= 1:
-            raise ValueError(
-                f"{name}'s weights sum to {total:g}: they are frequencies, whose sum is the number "
-                "of points; multiply probabilities by it"
-            )
+        total, rows = column.sum(_total)
+        n = number_of_points(float(total), int(rows), f"{name}'s weights")
     else:
-        total = float(len(points))
+        total = n = float(len(points))
     settled, prepared = kernel.prepare(points, column)
-    return Streamed([Points(settled, prepared)], column, 1.0 / total, total)
+    return Streamed([Points(settled, prepared)], column, 1.0 / float(total), n)
 
 
 # What runs where the blocks are: plain functions, so that they can be sent there.
@@ -442,8 +438,8 @@ def _checked_frequency(name: str, rows: np.ndarray) -> np.ndarray:
     return values
 
 
-def _total(rows: np.ndarray, block: slice) -> float:
-    return float(rows.sum())
+def _total(rows: np.ndarray, block: slice) -> np.ndarray:
+    return np.array([rows.sum(), np.count_nonzero(rows)])
 
 
 def _gap(rows: np.ndarray, block: slice) -> float:

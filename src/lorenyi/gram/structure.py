@@ -107,7 +107,9 @@ def dual(A: Gram) -> Gram:
     moments = A.sum(_moments)
     xp = _arrays.namespace(moments)
     one = xp.ones_like(moments[0, :])
-    return A.with_factors([Matrix(moments)], one, xp.linalg.diagonal(moments))
+    # Sums over the rows, whose rounding adds up like a random walk.
+    rounding = math.sqrt(len(A)) * _arrays.epsilon(moments) + A.roundoff
+    return A.with_factors([Matrix(moments, rounding=rounding)], one, xp.linalg.diagonal(moments))
 
 
 def _moments(A: Gram, start: int) -> Array:

@@ -13,6 +13,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
+from lorenyi import _arrays
 from lorenyi.blocks import cores, in_memory, workers_of
 from lorenyi.kernels import Gaussian, Kernel
 from lorenyi.selection import reading
@@ -187,19 +188,20 @@ class InformationSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         unit_of = {j: u for u, unit in enumerate(units) for j in unit}
         first = list(dict.fromkeys(unit_of[j] for j in self._columns("must_include")))
         count, stop = self._count(criterion, len(units), len(first))
-        path = forward(
-            criterion,
-            table,
-            count,
-            first=first,
-            last=[u for u, feature in enumerate(table.features) if feature.constant],
-            same=table.repeated(),
-            stop=stop,
-            floating=self.floating,
-            pairs=self.pairs,
-            workers=_workers(self.n_jobs),
-            progress=_tell if self.verbose else None,
-        )
+        with _arrays.one_thread():
+            path = forward(
+                criterion,
+                table,
+                count,
+                first=first,
+                last=[u for u, feature in enumerate(table.features) if feature.constant],
+                same=table.repeated(),
+                stop=stop,
+                floating=self.floating,
+                pairs=self.pairs,
+                workers=_workers(self.n_jobs),
+                progress=_tell if self.verbose else None,
+            )
         widths = [len(units[u]) for u in path.features]
         self.indices_ = np.array([j for u in path.features for j in units[u]])
         ends = np.array([[float(s.low), float(s.high)] for s in path.scores])

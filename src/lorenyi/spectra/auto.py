@@ -119,6 +119,11 @@ class Auto(Solver):
         """Return the leading eigenvalues, refined until `width` of them is at most `tol`."""
         if rank is not None:
             require_rank(rank, A.n)
+        with _arrays.one_thread(A.reference):
+            return self._search(A, rank, width)
+
+    def _search(self, A: Gram, rank: int | None, width: Width | None) -> Spectrum:
+        """Refine the blocks until the width is reached, or nothing more can be learned."""
         singles, blocks = A.reduced
         if A.tracks_gradient:
             return self._differentiable(A, rank)
@@ -138,7 +143,7 @@ class Auto(Solver):
                 f"{A!r}: the certified width is {gap:.3g} bits, tol asks for {self.tol:.3g}; raise "
                 "tol=, give more memory=, a rank=, or use Exact()",
                 RuntimeWarning,
-                stacklevel=4,
+                stacklevel=5,
             )
         return spectrum
 
@@ -148,6 +153,10 @@ class Auto(Solver):
 
     def plan(self, A: Gram, rank: int | None = None) -> Plan:
         """Say what would be done with each block, and why, after a pilot of a few columns."""
+        with _arrays.one_thread(A.reference):
+            return self._plan(A, rank)
+
+    def _plan(self, A: Gram, rank: int | None) -> Plan:
         singles, blocks = A.reduced
         lines = [f"{len(singles)} eigenvalues known from equal rows and labels"] * bool(
             len(singles)

@@ -23,14 +23,15 @@ from lorenyi.blocks import common
 from lorenyi.spectra.spectrum import Kind, Spectrum
 
 
-def rounding(values: np.ndarray, size: int, eps: float) -> np.ndarray:
+def rounding(values: np.ndarray, relative: float) -> np.ndarray:
     """Return how far rounding can have moved the sum of the t largest, t = 1, 2, ...
 
-    A backward stable decomposition of a matrix of order m is exact for one that differs by E,
-    |E|_F <= m eps |A|_F; then the errors' root sum of squares is at most |E|_F (Hoffman and
-    Wielandt), and the sum of t of them at most sqrt(t) |E|_F.
+    The eigenvalues found are those of a matrix that differs from A by E, |E|_F <= relative |A|_F:
+    m eps for a backward stable decomposition of order m, and the rounding of the entries. Then the
+    errors' root sum of squares is at most |E|_F (Hoffman and Wielandt), and the sum of t of them
+    at most sqrt(t) |E|_F.
     """
-    error = size * eps * float(np.sqrt(np.sum(values * values)))
+    error = relative * float(np.sqrt(np.sum(values * values)))
     return np.asarray(np.sqrt(np.arange(1, len(values) + 1)) * error)
 
 
@@ -87,7 +88,8 @@ def enclosure(spectrum: Spectrum) -> tuple[Spectrum, Spectrum] | None:
     if spectrum.counts is not None:
         return spectrum, spectrum
     sums = np.cumsum(values)
-    slack = rounding(values, len(values), _arrays.epsilon(spectrum.values))
+    own = len(values) * _arrays.epsilon(spectrum.values)
+    slack = rounding(values, own + spectrum.rounding)
     return (
         peaked_from(sums + slack, spectrum.n, spectrum.trace, float(slack[-1])),
         spread_from(sums - slack, spectrum.n, spectrum.trace),
@@ -119,6 +121,7 @@ def union(parts: Sequence[Spectrum], n: float, trace: float) -> Spectrum:
         kind,
         proof=proof if proven and not plain else None,
         failure=sum(part.failure for part in parts),
+        rounding=max(part.rounding for part in parts),
     )
 
 

@@ -40,6 +40,7 @@ class Factor:
         self.pivots = np.empty(0, dtype=np.int64)
         self.diagonal = np.array(A.weights, dtype=np.float64)  # of the residual E
         self.rounds = 0
+        self._roundoff = max(float(np.finfo(np.float64).eps), A.roundoff)
         self._values: np.ndarray | None = None
 
     @property
@@ -63,8 +64,8 @@ class Factor:
 
     @property
     def rounding(self) -> float:
-        """How far rounding may have moved the residual's trace."""
-        return 4 * (self.size + 1) * float(np.finfo(np.float64).eps) * self.A.mass
+        """How far rounding, of the entries too, may have moved the residual's trace."""
+        return 4 * (self.size + 1) * self._roundoff * self.A.mass
 
     def grow(self, count: int) -> bool:
         """Add up to `count` pivots, drawn with probability proportional to E's diagonal.
@@ -72,7 +73,7 @@ class Factor:
         Returns
         -------
         bool
-            Whether anything was left to add.
+            Whether any was added.
         """
         possible = int(np.count_nonzero(self.diagonal > 0))
         count = min(count, possible, len(self.A) - self.size)
@@ -87,19 +88,19 @@ class Factor:
         core = columns[chosen]
         core = 0.5 * (core + core.T)
         # Pivots of one draw can repeat each other: those that add little to the others go.
-        with _arrays.one_thread():
-            lower, order, rank, _ = scipy.linalg.lapack.dpstrf(
-                core, tol=0.02 * float(np.diag(core).max()), lower=1
-            )
+        lower, order, rank, _ = scipy.linalg.lapack.dpstrf(
+            core, tol=0.02 * float(np.diag(core).max()), lower=1
+        )
+        if not rank:  # what is left is rounding
+            return False
         kept = order[:rank] - 1
         triangle = np.tril(lower[:rank, :rank])
-        with _arrays.one_thread():
-            inverse = scipy.linalg.solve_triangular(triangle, np.eye(rank), lower=True)
+        inverse = scipy.linalg.solve_triangular(triangle, np.eye(rank), lower=True)
         new = columns[:, kept] @ inverse.T
         self._append(new)
         self.pivots = np.concatenate([self.pivots, chosen[kept]])
         left = self.diagonal - np.sum(new * new, axis=1)
-        rounded = _arrays.epsilon(self.A.reference) ** 0.5 * float(np.max(self.A.weights))
+        rounded = self._roundoff**0.5 * float(np.max(self.A.weights))
         if float(left.min()) < -rounded:
             raise ValueError(
                 "the matrix is not positive semi-definite, so it is not a kernel matrix: a pivot "
@@ -121,7 +122,8 @@ class Factor:
         kind: Kind = "complete" if self.rest <= 2 * self.rounding else "ritz"
         if self._values is None or len(self._values) != self.size:
             self._values = eigenvalues(self.F.T @ self.F)
-        return bounded(self._values, self.A, self.rest, frobenius, failure, kind)
+        roundoff = self._roundoff
+        return bounded(self._values, self.A, self.rest, roundoff, frobenius, failure, kind)
 
     def frobenius(self, seed: int, failure: float) -> float:
         """Bound the residual's Frobenius norm, but for a probability of `failure`."""
@@ -138,21 +140,22 @@ def bounded(
     values: np.ndarray,
     A: Gram,
     rest: float,
+    roundoff: float,
     frobenius: float = np.inf,
     failure: float = 0.0,
     kind: Kind = "ritz",
 ) -> Spectrum:
     """Return the Spectrum of A = F F' + E from that of F F', the trace of E and |E|_F's bound."""
     n, trace = len(A), A.mass
-    eps = _arrays.epsilon(A.reference)  # of the entries: the sums are in float64
+    eps = float(np.finfo(np.float64).eps)  # of the sums
 
     def proof() -> tuple[Spectrum, Spectrum]:
-        slack = rounding(values, 4 * len(values), eps)
+        slack = rounding(values, 4 * len(values) * eps + roundoff)
         largest = min(rest, frobenius)
         return enclose_sum(values, n, trace, largest=largest, frobenius=frobenius, slack=slack)
 
     values_there = _arrays.like(values, A.reference)
-    return Spectrum(values_there, n, trace, kind, proof=proof, failure=failure)
+    return Spectrum(values_there, n, trace, kind, proof=proof, failure=failure, rounding=roundoff)
 
 
 def residual_norm(
@@ -292,18 +295,20 @@ class Nystroem:
         everything = slice(0, len(self.pivots))
         core = np.asarray(self.pivots.kernel_block(everything, everything), dtype=np.float64)
         core = 0.5 * (core + core.T)
-        eps = float(np.finfo(np.float64).eps)
+        # Of the sample: rows farther away than any of it are too few to matter.
+        self.roundoff = max(float(np.finfo(np.float64).eps), factor.A.roundoff)
         # A shift only lowers the approximation, so it stays below A.
-        core[np.diag_indices_from(core)] += len(core) * eps * np.trace(core)
+        core[np.diag_indices_from(core)] += len(core) * self.roundoff * np.trace(core)
         lower = scipy.linalg.cholesky(core, lower=True, check_finite=False)
         self.inverse = scipy.linalg.solve_triangular(lower, np.eye(len(core)), lower=True).T
         moments, self.diagonal = A.sum_and_keep(partial(_stream, self.pivots, self.inverse))
         self.values = eigenvalues(moments)
-        self.rest = float(self.diagonal.sum(_sum_of_rows)) + 4 * len(core) * eps * A.mass
+        rounded = 4 * len(core) * self.roundoff * A.mass
+        self.rest = float(self.diagonal.sum(_sum_of_rows)) + rounded
 
     def spectrum(self, frobenius: float = np.inf, failure: float = 0.0) -> Spectrum:
         """Return the eigenvalues of F'F, with what is known of the residual."""
-        return bounded(self.values, self.A, self.rest, frobenius, failure)
+        return bounded(self.values, self.A, self.rest, self.roundoff, frobenius, failure)
 
     def frobenius(self, seed: int, failure: float) -> float:
         """Bound the residual's Frobenius norm, but for a probability of `failure`."""

@@ -29,7 +29,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext
 from typing import NamedTuple
 
 import numpy as np
@@ -137,9 +136,7 @@ def whole_entropy(A: Gram, alpha: float, single: bool) -> tuple[float, float, fl
     possible = 0 < alpha < 2 and abs(A.mass - 1.0) < 1e-9 and _lapack.can_band()
     if not possible or not fits(20 * rows**2):
         return None
-    # Products with as few columns as a band is wide are slower on two threads than on one.
-    with _arrays.one_thread() if single else nullcontext():
-        return _whole_entropy(A, alpha, single)
+    return _whole_entropy(A, alpha, single)
 
 
 def _whole_entropy(A: Gram, alpha: float, single: bool) -> tuple[float, float, float] | None:
@@ -165,8 +162,7 @@ def _whole_entropy(A: Gram, alpha: float, single: bool) -> tuple[float, float, f
     total, off = float(np.sum(power_like(n * _arrays.to_numpy(singles), alpha))), 0.0
     if bands:
         error = math.sqrt(error)
-        with _arrays.one_thread():
-            sums = _sums(bands, error, STEPS[single])
+        sums = _sums(bands, error, STEPS[single])
         if sums is None:
             return None
         value, fit = sums.of(lambda x: power_like(x, alpha))

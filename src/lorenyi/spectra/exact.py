@@ -29,4 +29,5 @@ class Exact(Solver):
             values = rayleigh(dense, V)
         else:
             values = _arrays.eigvalsh(dense)
-        return Spectrum(descending(values), len(A), A.mass)
+        rounding = 0.0 if A.tracks_gradient else A.roundoff
+        return Spectrum(descending(values), len(A), A.mass, rounding=rounding)

@@ -59,6 +59,7 @@ class Krylov:
         self._kept: tuple[np.ndarray, np.ndarray, float] | None = None  # see `_enclosure`
         self._probe = (0, 0, 0)  # its start, its columns, steps since
         self._eps = _arrays.epsilon(A.reference)
+        self._largest_weight = float(np.max(_arrays.to_numpy(A.weights)))
         self.Q: Array = self._columns(self.capacity)
         self.T = np.zeros((self.capacity, self.capacity))
         self.B = np.zeros((self.block, self.block))
@@ -88,9 +89,14 @@ class Krylov:
 
     @property
     def complete(self) -> bool:
-        """Whether the basis holds all of A: the trace is used up to rounding."""
-        m = len(self.A)
-        return self.size >= m or self.rest <= 4 * m * self._eps * self.A.mass
+        """Whether the basis holds all of A: the trace is used up to rounding.
+
+        Each entry of T is a sum of m products, whose rounding adds up like a random walk, and so
+        do the m eigenvalues that rounded entries of A move.
+        """
+        m, norm = len(self.A), float(np.linalg.norm(self.projected))
+        rounded = math.sqrt(m) * (4 * self._eps * self.A.mass + self.A.roundoff * norm)
+        return self.size >= m or self.rest <= rounded
 
     @property
     def full(self) -> bool:
@@ -334,18 +340,17 @@ class Krylov:
         of |A|_F (Hoffman and Wielandt); sums of m products are off like a random walk of m steps
         of at most the largest entry each, and so is every entry of T.
         """
-        p, m = len(theta), len(self.A)
-        frobenius = math.sqrt(float(np.sum(theta**2)) + self.A.mass * float(theta[-1]))
-        entry = math.sqrt(m) * self._eps * float(np.max(_arrays.to_numpy(self.A.weights)))
-        return np.asarray(np.sqrt(t) * (self.A.roundoff * frobenius + 4 * p * entry))
+        frobenius = math.sqrt(float(np.sum(theta**2)) + self.A.mass * float(max(theta[-1], 0.0)))
+        entry = math.sqrt(len(self.A)) * self._eps * self._largest_weight
+        return np.asarray(np.sqrt(t) * (self.A.roundoff * frobenius + 4 * len(theta) * entry))
 
     def spectrum(self, A: Gram, rank: int | None) -> Spectrum:
         """Read the Spectrum off the basis (with a gradient where A asks for one)."""
         count = None if rank is None or self.complete else rank
         values, S, _ = self.ritz(count)
         smallest = float(self.ritz()[0][-1])
-        noise = 4 * len(self.A) * self._eps * float(values[0])  # rounding of the products
-        if smallest < -noise:
+        noise = float(self._rounding(values, np.ones(1))[0])
+        if smallest < -noise - 4 * len(self.A) * self._eps * float(values[0]):
             raise ValueError(
                 f"an eigenvalue is at most {smallest:.3g}: the matrix is not positive "
                 "semi-definite, so it is not a kernel matrix; check the kernel, or add its size "
@@ -354,10 +359,12 @@ class Krylov:
         if A.tracks_gradient:
             kept = rayleigh(A, self.vectors(S))
         else:
-            values = np.where(np.abs(values) <= noise, np.maximum(values, 0.0), values)
-            kept = _arrays.like(np.ascontiguousarray(values), A.reference)
+            kept = _arrays.like(np.maximum(values, 0.0), A.reference)
         kind: Kind = "complete" if self.complete else "ritz"
-        return Spectrum(kept, len(A), A.mass, kind, proof=self.enclose, failure=self.failure)
+        relative = noise / float(np.linalg.norm(values))
+        return Spectrum(
+            kept, len(A), A.mass, kind, proof=self.enclose, failure=self.failure, rounding=relative
+        )
 
 
 def mirror(M: np.ndarray) -> None:
@@ -424,9 +431,8 @@ def orthonormalised(X: Array) -> tuple[Array, np.ndarray]:
 def _cholesky_qr(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     G = (X.T @ X).astype(np.float64)
     d = np.diag(G)
-    with _arrays.one_thread():
-        R = np.linalg.cholesky(G).T
-        if np.diag(R).min() ** 2 < 1e-4 * d.max() * math.sqrt(np.finfo(X.dtype).eps):
-            raise np.linalg.LinAlgError("too ill-conditioned for Cholesky QR")
-        inverse = np.linalg.inv(R)
+    R = np.linalg.cholesky(G).T
+    if np.diag(R).min() ** 2 < 1e-4 * d.max() * math.sqrt(np.finfo(X.dtype).eps):
+        raise np.linalg.LinAlgError("too ill-conditioned for Cholesky QR")
+    inverse = np.linalg.inv(R)
     return X @ inverse.astype(X.dtype), R

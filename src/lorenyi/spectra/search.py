@@ -21,6 +21,7 @@ PROVABLE = 2000  # rows up to which a Cholesky factor is cheaper than a probe
 # Residuals of Ritz vectors that are kept, in their values: a probe gives up what others know.
 SETTLED = {True: 0.3, False: 0.05}
 FAILURE = 1e-7  # of all probes of one spectrum together
+MAX_PRODUCTS = 3  # a row: then all eigenvalues would have been cheaper
 Goal = Callable[[Spectrum], float]
 
 
@@ -32,13 +33,17 @@ class Search(ABC):
     def __init__(self, A: Gram) -> None:
         self.A = A
 
+    @property
+    @abstractmethod
+    def effort(self) -> int:
+        """What was spent so far: columns, products, bounds. It only grows, up to a limit."""
+
     @abstractmethod
     def spectrum(self) -> Spectrum:
         """Return what is known now."""
 
-    @abstractmethod
     def refine(self, excess: float, goal: Goal) -> bool:
-        """Learn more, where that is possible.
+        """Learn more; tell whether anything was done, so that no loop goes on without progress.
 
         Parameters
         ----------
@@ -47,6 +52,13 @@ class Search(ABC):
         goal : callable
             The same for another spectrum of this block, were it the whole.
         """
+        before = self.effort
+        self._learn(excess, goal)
+        return self.effort > before
+
+    @abstractmethod
+    def _learn(self, excess: float, goal: Goal) -> None:
+        """Learn more, where that is possible."""
 
 
 def unsettled_mass(spectrum: Spectrum, mass: float) -> float:
@@ -90,13 +102,17 @@ class WholeSearch(Search):
         self.single = single
         self._spectrum = Exact().solve(A.single() if single else A, None)
 
+    @property
+    def effort(self) -> int:
+        """One decomposition, at the start."""
+        return 1
+
     def spectrum(self) -> Spectrum:
         """Return the eigenvalues."""
         return self._spectrum
 
-    def refine(self, excess: float, goal: Goal) -> bool:
+    def _learn(self, excess: float, goal: Goal) -> None:
         """There is nothing more to learn."""
-        return False
 
 
 class FactorSearch(Search):
@@ -121,6 +137,11 @@ class FactorSearch(Search):
             self.method = "Nyström from PivotedCholesky"
         for _ in range(2):  # a pilot: how fast does the residual fall?
             self._grow(64)
+
+    @property
+    def effort(self) -> int:
+        """Columns of the factor, at most `most`, and bounds of the residual, one for each size."""
+        return self.factor.size + self.draws
 
     def _grow(self, count: int) -> bool:
         grown = self.factor.grow(count)
@@ -168,15 +189,15 @@ class FactorSearch(Search):
             self.streamed = Nystroem(self.A, self.factor) if self.sampled else self.factor
         return self.streamed.spectrum(*(self.tight or ()))
 
-    def refine(self, excess: float, goal: Goal) -> bool:
+    def _learn(self, excess: float, goal: Goal) -> None:
         """Bound the residual's Frobenius norm; then grow until its trace has fallen enough."""
         if self.tight is None and self.streamed is not None and excess < 100 and self.gain > 1.5:
             seed = self._new_seed()
             bound = self.streamed.frobenius(seed, self.failure * 0.5**self.draws)
             self.tight = (bound, self.failure)
             self.gain = excess / max(goal(self.spectrum()), 1e-9)
-            return True
-        return self._grow_to(self.factor.rest / max(excess**0.8, 1.3))
+        else:
+            self._grow_to(self.factor.rest / max(excess**0.8, 1.3))
 
     def _grow_to(self, target: float) -> bool:
         """Grow until the residual's trace is below `target`, if that seems possible."""
@@ -221,26 +242,33 @@ class KrylovSearch(Search):
         self.krylov = Krylov(matrix, block, capacity, seed, near)
         self.krylov.fill()
         dense = matrix.is_ready and not matrix.is_sparse and _arrays.is_numpy(matrix.reference)
-        self.provable, self.proven = dense and len(A) <= PROVABLE, 0
+        self.provable, self.proven, self.proofs = dense and len(A) <= PROVABLE, 0, 0
 
     def spectrum(self) -> Spectrum:
         """Return the Ritz values."""
         return self.krylov.spectrum(self.A, None)
 
-    def refine(self, excess: float, goal: Goal) -> bool:
+    @property
+    def effort(self) -> int:
+        """Products with the matrix, and proofs, of which there is at most one a product."""
+        return self.krylov.products + self.proofs
+
+    def _learn(self, excess: float, goal: Goal) -> None:
         """Grow the basis; probe when that is expected to be enough; settle the probe."""
         krylov = self.krylov
         if krylov.complete or krylov.size > self.room or self._stuck(excess):
-            return False
+            return
+        if krylov.products > MAX_PRODUCTS * len(self.A):
+            return
         if self.single and self._rounded(excess):
-            return False
+            return
         if self.probing:
             self._steps(1)
         elif self.proven < krylov.products and (kept := self._enough(goal)):
             if self.provable:
                 krylov.prove(kept)
-                self.proven = krylov.products
-                return True
+                self.proven, self.proofs = krylov.products, self.proofs + 1
+                return
             self.probing, self.probes = True, self.probes + 1
             krylov.probe(kept, krylov.block)
             self._steps(5)
@@ -250,7 +278,6 @@ class KrylovSearch(Search):
         if self.probing:
             krylov.settle(self.failure * 0.5 ** (self.probes + krylov.steps))
             self.probing = krylov.steps < 16
-        return True
 
     def _stuck(self, excess: float) -> bool:
         """Tell whether twice the columns have not brought the width down by a good part.

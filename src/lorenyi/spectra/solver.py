@@ -39,11 +39,12 @@ class Solver(ABC):
         """
         if rank is not None:
             require_rank(rank, A.n)
-        singles, blocks = A.reduced
-        parts = known_spectrum(singles, A.mass if not blocks else None)
-        for block in blocks:
-            parts.append(self.solve(block, None if rank is None else min(rank, len(block))))
-        return union(parts, A.n, A.mass)
+        with _arrays.one_thread(A.reference):
+            singles, blocks = A.reduced
+            parts = known_spectrum(singles, A.mass if not blocks else None)
+            for block in blocks:
+                parts.append(self.solve(block, None if rank is None else min(rank, len(block))))
+            return union(parts, A.n, A.mass)
 
     def together(self, grams: Sequence[Gram], rank: int) -> Spectrum | None:
         """Return `Spectrum.stack` of several Grams, where that is faster than one by one."""

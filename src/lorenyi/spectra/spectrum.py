@@ -39,6 +39,9 @@ class Spectrum:
     failure : float
         Probability, over the solver's own draws, that the proof does not hold; 0 if it always
         does.
+    rounding : float
+        Relative rounding, in the Frobenius norm, of the entries of the matrix behind the values,
+        where it is more than that of the values themselves.
 
     Examples
     --------
@@ -54,6 +57,7 @@ class Spectrum:
     counts: Array | None = None
     proof: Callable[[], tuple[Spectrum, Spectrum]] | None = None
     failure: float = 0.0
+    rounding: float = 0.0
 
     def __post_init__(self) -> None:
         given = self.values if _arrays.is_array(self.values) else np.asarray(self.values, float)
@@ -80,14 +84,16 @@ class Spectrum:
         counted = values if self.counts is None else values * _arrays.to_numpy(self.counts)
         total, least = float(counted.sum(axis=-1).max()), float(values.min())
         tolerance = max(values.shape[-1], 10) * 4 * float(np.finfo(values.dtype).eps)
+        moved = self.rounding * float(np.linalg.norm(values))  # of each; in all sqrt(n) times that
         if not math.isfinite(total):
             raise ValueError("an eigenvalue is not finite: check the matrix or kernel for overflow")
-        if least < 0 and least < -tolerance * max(float(values.max()), self.trace / self.n):
+        if least < -tolerance * max(float(values.max()), self.trace / self.n) - moved:
             raise ValueError(
                 f"an eigenvalue is {least:.3g}: the matrix is not positive semi-definite, "
                 "so it is not a kernel matrix; check the kernel, or add its size to the diagonal"
             )
-        if self.kind == "ritz" and total > self.trace * (1 + tolerance):
+        beyond = self.trace * (1 + tolerance) + math.sqrt(self.n) * moved
+        if self.kind == "ritz" and total > beyond:
             raise ValueError(
                 f"the leading eigenvalues sum to {total:.6g}, more than the trace "
                 f"{self.trace:.6g}: some are negative, so the matrix is not a kernel matrix"
@@ -107,7 +113,7 @@ class Spectrum:
         """
         made = object.__new__(cls)
         vars(made).update(values=values, n=n, trace=trace, kind="ritz")
-        vars(made).update(counts=None, proof=None, failure=0.0)
+        vars(made).update(counts=None, proof=None, failure=0.0, rounding=0.0)
         if made._check(_arrays.to_numpy(values)) < 0:
             vars(made).update(values=_arrays.namespace(values).clip(values, min=0.0))
         return made
