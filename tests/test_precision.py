@@ -160,7 +160,7 @@ def test_points_farther_apart_than_can_be_squared_have_kernel_zero():
 
 
 def test_a_polynomial_that_overflows_is_refused():
-    with pytest.raises(ValueError, match="diagonal inf.*finite"):
+    with pytest.raises(ValueError, match=r"diagonal inf.*finite"):
         lr.gram(1e200 * drawn(9, 2), lr.Polynomial())
 
 
