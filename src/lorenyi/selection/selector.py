@@ -14,6 +14,7 @@ from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from lorenyi.blocks import cores, in_memory, workers_of
+from lorenyi.columns import Column, unmasked
 from lorenyi.kernels import Gaussian, Kernel
 from lorenyi.selection import reading
 from lorenyi.selection.criteria import Criterion, JointInformation
@@ -178,9 +179,9 @@ class InformationSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         cluster = workers_of(X)
         X, y = in_memory(X, "X"), in_memory(y, "y")
         sample_weight = in_memory(sample_weight, "sample_weight")
-        columns, symbol, y = self._read(X, y)
+        columns, symbol = self._read(X, y)
         target = reading.read_target(y, self.task)
-        weights = self._weights(sample_weight, len(columns[0]))
+        weights = self._weights(sample_weight, len(columns[0].values))
         units = self._units(len(columns))
         table = self._table(columns, symbol, units, target, weights)
         table = replace(table, cluster=cluster)
@@ -260,41 +261,29 @@ class InformationSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             raise ValueError(f"missing={self.missing!r}: it is 'error' or 'value'")
         return criterion
 
-    def _read(self, X: Any, y: Any) -> tuple[list[np.ndarray], list[bool], Any]:
-        """Return the columns of X, which of them are nominal, and y."""
-        allow, given = self.missing == "value", y
-        mixed = reading.is_frame(X) or (
-            getattr(getattr(X, "dtype", None), "kind", "f") in "OU"
-            and self.categorical_features is not None
-        )
-        if not mixed:
-            finite: bool | str = "allow-nan" if allow else True
-            X, y = validate_data(
-                self,
-                X,
-                y,
-                dtype="numeric",
-                ensure_all_finite=finite,
-                ensure_min_samples=2,
-                multi_output=True,
-                y_numeric=False,
-            )
-            boolean = X.dtype.kind == "b"
-            columns = list(np.asarray(X, dtype=np.float64).T)
-            symbol = [boolean] * len(columns)
-        else:
+    def _read(self, X: Any, y: Any) -> tuple[list[Column], list[bool]]:
+        """Return the columns of X, and which of them are nominal; y must have the same rows."""
+        kind = getattr(getattr(X, "dtype", None), "kind", "f")
+        if reading.is_frame(X) or self._typed(X, kind):
+            columns = reading.read_columns(X)
             validate_data(self, X, skip_check_array=True)
-            reading.require_aligned(X, y)
-            columns = (
-                reading.read_frame(X)
-                if reading.is_frame(X)
-                else [reading.numbers_or_symbols(column) for column in np.asarray(X).T]
-            )
-            symbol = [column.dtype.kind == "i" for column in columns]
-            reading.require_values(columns, allow)
+        else:
+            if kind in "mM":  # times are numbers here
+                X = np.where(np.isnat(X), np.nan, np.asarray(X).astype(np.float64))
+            X = validate_data(self, X, ensure_all_finite=False, ensure_min_samples=2)
+            columns = reading.read_columns(X)
+        reading.require_aligned(X, y)
+        reading.require_values(columns, self.missing == "value")
+        symbol = [column.symbol for column in columns]
         for j in self._columns("categorical_features"):
             symbol[j] = True
-        return columns, symbol, given if reading.is_frame(given) else y
+        return columns, symbol
+
+    def _typed(self, X: Any, kind: str) -> bool:
+        """Tell whether an array has columns of different kinds, or a mask."""
+        named = kind in "US" and self.categorical_features is not None
+        masked = isinstance(X, np.ma.MaskedArray)
+        return getattr(X, "ndim", 0) == 2 and (named or masked or kind == "O")
 
     def _columns(self, what: str) -> list[int]:
         names = getattr(self, "feature_names_in_", None)
@@ -312,7 +301,7 @@ class InformationSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
 
     def _table(
         self,
-        columns: list[np.ndarray],
+        columns: list[Column],
         symbol: list[bool],
         units: list[list[int]],
         target: Variable,
@@ -336,7 +325,10 @@ class InformationSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         if sample_weight is None:
             return None
         weights = _check_sample_weight(
-            sample_weight, np.empty((n, 1)), dtype=np.float64, ensure_non_negative=True
+            unmasked(sample_weight, "sample_weight"),  # which the check would ignore
+            np.empty((n, 1)),
+            dtype=np.float64,
+            ensure_non_negative=True,
         )
         if weights.sum() <= 1 + 1e-9:
             raise ValueError(
