@@ -469,6 +469,17 @@ WEIGHTS = [
 RULES = r"'median', 'scott', 'silverman'"
 SIGMA = "sigma must be positive and finite"
 KERNELS = [
+    *(
+        case(
+            f"{rule.__name__} of a sample of {sample}",
+            lambda rule=rule, sample=sample: rule(sample=sample),
+            ValueError,
+            rf"{rule.__name__}\(sample={sample!r}\)",
+            "integer of at least 2",
+        )
+        for rule in (Median, lr.Nearest)
+        for sample in (0, 1, 10.0, "all")
+    ),
     case("sigma = 0", lambda: Gaussian(0), ValueError, r"Gaussian\(sigma=0\)", SIGMA, "'median'"),
     case("sigma < 0", lambda: Laplacian(-1.0), ValueError, r"Laplacian\(sigma=-1.0\)", SIGMA),
     case("sigma = NaN", lambda: Gaussian(np.nan), ValueError, r"sigma=nan", SIGMA, "'median'"),
@@ -732,6 +743,8 @@ SOLVERS = [
     case("tol 0", lambda: Lanczos(3, tol=0), ValueError, "tol=0", "positive", "None"),
     case("tol NaN", lambda: Lanczos(3, tol=np.nan), ValueError, "tol=nan", "positive", "None"),
     case("restarts < 0", lambda: Lanczos(3, restarts=-1), ValueError, "restarts=-1", "integer"),
+    case("Auto's tol", lambda: lr.Auto(tol="a"), ValueError, "tol='a'", "positive number"),
+    case("Auto's memory", lambda: lr.Auto(memory="1 GB"), ValueError, "memory='1 GB'", "bytes"),
     case("seed text", lambda: Lanczos(3, seed="a"), ValueError, "seed='a'", "integer"),
     case("size 0", lambda: GaussianProjection(0), ValueError, "size=0", "integer of at least 1"),
     case("size True", lambda: InputSparsity(True), ValueError, "size=True", "integer"),
@@ -781,7 +794,31 @@ SPECTRA = [
     ),
 ]
 
+EVERY = {
+    lr.entropy: 1,
+    lr.joint_entropy: 2,
+    lr.conditional_entropy: 2,
+    lr.mutual_information: 2,
+    lr.normalized_mutual_information: 2,
+    lr.conditional_mutual_information: 3,
+    lr.total_correlation: 2,
+    lr.dual_total_correlation: 2,
+    lr.interaction_information: 2,
+    lr.vendi_score: 1,
+    lr.independence_test: 2,
+}
 MEASURES = [
+    *(
+        case(
+            f"{measure.__name__} by {found}",
+            lambda measure=measure, count=count, found=found: measure(*[x] * count, entropy=found),
+            TypeError,
+            f"entropy={re.escape(repr(found))}",
+            r"Renyi\(",
+        )
+        for measure, count in EVERY.items()
+        for found in ("renyi", Renyi)
+    ),
     case("one variable", lambda: lr.total_correlation(x), ValueError, "at least 2", "found 1"),
     case("no variable", lambda: lr.joint_entropy(), ValueError, "at least 1", "found 0"),
     case("no Gram", lambda: lr.joint(), ValueError, r"joint\(\)", "at least one Gram"),

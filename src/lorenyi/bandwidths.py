@@ -46,12 +46,21 @@ class Median(Bandwidth):
     per_column: bool = False
     seed: int = 0
 
+    def __post_init__(self) -> None:
+        _require_integer("Median(sample", self.sample, 2)
+
     def __call__(self, points: Source, weights: Source | None) -> float | tuple[float, ...]:
         """Return the median distance of (a sample of) the points."""
         X, frequency = _sampled(points, weights, self.sample, self.seed)
         if self.per_column:
             return tuple(_median_distance(column[:, None], frequency) for column in X.T)
         return _median_distance(X, frequency)
+
+
+def _require_integer(argument: str, found: object, least: int) -> None:
+    if not isinstance(found, (int, np.integer)) or isinstance(found, bool) or found < least:
+        name = argument.partition("(")[2]
+        raise ValueError(f"{argument}={found!r}): {name} must be an integer of at least {least}")
 
 
 def _sampled(
@@ -73,7 +82,10 @@ def _sampled(
 def _median_distance(X: np.ndarray, frequency: np.ndarray) -> float:
     from scipy.spatial.distance import pdist
 
-    distance = pdist(X.astype(np.float64))
+    X = X.astype(np.float64)
+    # Squares neither overflow nor vanish; a power of 2 changes no digit.
+    scale = 2.0 ** int(np.frexp(np.abs(X).max())[1] - 1)
+    distance = scale * pdist(X / scale)
     i, j = np.triu_indices(len(X), 1)
     pairs = frequency[i] * frequency[j]
     keep = (distance > 0) & (pairs > 0)
@@ -117,8 +129,8 @@ class Nearest(Bandwidth):
     seed: int = 0
 
     def __post_init__(self) -> None:
-        if not isinstance(self.k, (int, np.integer)) or isinstance(self.k, bool) or self.k < 1:
-            raise ValueError(f"Nearest(k={self.k!r}): k must be an integer of at least 1")
+        _require_integer("Nearest(k", self.k, 1)
+        _require_integer("Nearest(sample", self.sample, 2)
 
     def __call__(self, points: Source, weights: Source | None) -> float:
         """Return the mean distance of (a sample of) the points to their neighbours."""

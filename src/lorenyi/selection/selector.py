@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -341,11 +342,17 @@ class InformationSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         """Return how many features to choose at most, and when to stop before."""
         wanted = self.n_features_to_select
         if isinstance(wanted, str) and wanted == "auto":
-            if not 0 < self.level < 1:
+            if not isinstance(self.level, Real) or not 0 < self.level < 1:
                 raise ValueError(f"level={self.level!r}: it must lie between 0 and 1")
-            copies = self.n_permutations or (300 if criterion.entropy is None else 30)
-            if copies < 5:
-                raise ValueError(f"n_permutations={self.n_permutations!r}: it must be at least 5")
+            if not isinstance(self.tol, Real) or self.tol != self.tol:
+                raise ValueError(f"tol={self.tol!r}: it must be a number of bits")
+            copies = self.n_permutations
+            if copies is None:
+                copies = 300 if criterion.entropy is None else 30
+            if not isinstance(copies, Integral) or isinstance(copies, bool) or copies < 5:
+                raise ValueError(
+                    f"n_permutations={copies!r}: it must be an integer of at least 5, or None"
+                )
             return features, Stop(self.level, self.tol, copies, _seed(self.random_state))
         number = isinstance(wanted, (int, float, np.number)) and not isinstance(wanted, bool)
         if number and isinstance(wanted, (float, np.floating)) and 0 < wanted <= 1:
@@ -368,8 +375,8 @@ def _seed(random_state: Any) -> int:
 def _workers(n_jobs: int | None) -> int | None:
     if n_jobs is None or n_jobs == -1:
         return None
-    if n_jobs == 0:
-        raise ValueError("n_jobs=0: give a number of threads, -1 or None for all cores")
+    if not isinstance(n_jobs, Integral) or isinstance(n_jobs, bool) or n_jobs == 0:
+        raise ValueError(f"n_jobs={n_jobs!r}: give a number of threads, -1 or None for all cores")
     return n_jobs if n_jobs > 0 else max(1, cores() + 1 + n_jobs)
 
 

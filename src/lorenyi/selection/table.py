@@ -97,6 +97,8 @@ def _binned(x: np.ndarray, bins: int, weights: np.ndarray | None) -> np.ndarray:
 
 
 def _standardised(X: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
+    # Squares neither overflow nor vanish; a power of 2 changes no digit.
+    X = np.ldexp(X, -np.frexp(np.nanmax(np.abs(X), axis=0, initial=0.0))[1])
     w = np.where(np.isnan(X), 0.0, 1.0 if weights is None else weights[:, None])
     total = np.maximum(w.sum(axis=0), np.finfo(float).tiny)
     X = X - np.where(np.isnan(X[:1]), 0.0, X[:1])  # keeps digits where the mean is large
