@@ -1,11 +1,13 @@
 """One code for all array libraries and data frames: the same answer, in the caller's library."""
 
 import math
+from decimal import Decimal
 
 import array_api_strict
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 import torch
 
@@ -300,6 +302,14 @@ def test_a_column_is_a_line():
         pytest.param(np.array(["a", "b"], dtype=object), "Delta", id="objects that are strings"),
         pytest.param(np.array(["2020-01-01", "2020-01-02"], dtype="M8[D]"), "Delta", id="days"),
         pytest.param(np.array([[True, False], [True, True]]), "Delta", id="rows of truth values"),
+        pytest.param([Decimal("0.5"), 2], "Gaussian", id="Decimals"),
+        pytest.param(np.array([0.5, 2], dtype=object), "Gaussian", id="objects that are numbers"),
+        pytest.param(np.array([1, 2], dtype=object), "Delta", id="objects that are integers"),
+        pytest.param(np.array([[1], [2]], dtype=object), "Gaussian", id="rows of such integers"),
+        pytest.param(np.array([True, False], dtype=object), "Delta", id="objects: truth values"),
+        pytest.param(np.ma.array([0.5, 1.5]), "Gaussian", id="masked nowhere"),
+        pytest.param(pd.Index([0.5, 1.5]), "Gaussian", id="an index of floats"),
+        pytest.param(pd.Categorical([0.5, 1.5]), "Delta", id="categories that are floats"),
     ],
 )
 def test_numbers_get_a_gaussian_kernel_and_symbols_equality(x, kernel):
@@ -348,6 +358,27 @@ def series(kind):
             np.arange(N) % 2,
             id="pandas time",
         ),
+        pytest.param(series(pd)(LINE, object), LINE, id="pandas object float"),
+        pytest.param(series(pd)(LABELS, object), LABELS, id="pandas object int"),
+        pytest.param(series(pd)(TRUTH, object), TRUTH, id="pandas object bool"),
+        pytest.param(series(pd)(pd.arrays.SparseArray(LINE)), LINE, id="pandas sparse float"),
+        pytest.param(series(pd)(pd.arrays.SparseArray(LABELS)), LABELS, id="pandas sparse int"),
+        pytest.param(series(pd)(pd.arrays.SparseArray(TRUTH)), TRUTH, id="pandas sparse bool"),
+        pytest.param(
+            series(pd)(pd.period_range("2020", periods=3)[LABELS]), LABELS, id="pandas period"
+        ),
+        pytest.param(
+            pl.Series("v", LABELS.astype("m8[s]").astype("m8[ms]")), LABELS, id="polars duration"
+        ),
+        pytest.param(series(pl)(LABELS, pl.Int128), LABELS, id="polars int128"),
+        pytest.param(
+            series(pl)([2**63 + int(i) for i in LABELS], pl.UInt64), LABELS, id="polars uint64"
+        ),
+        pytest.param(
+            pl.Series("v", [b"\xff" * int(i) for i in LABELS]), LABELS, id="polars binary"
+        ),
+        pytest.param(pa.chunked_array([pa.array(LINE)]), LINE, id="pyarrow chunked"),
+        pytest.param(pa.array(LINE), LINE, id="pyarrow array"),
         pytest.param(series(pl)(LINE), LINE, id="polars float"),
         pytest.param(series(pl)(LINE, pl.Float32), LINE.astype(np.float32), id="polars float32"),
         pytest.param(series(pl)(LABELS), LABELS, id="polars int"),
@@ -412,6 +443,18 @@ def test_columns_of_a_frame_are_variables_in_every_measure(frame):
     for measure in MEASURES.values():
         found, expected = measure(*by_column, entropy=H1), measure(*by_array, entropy=H1)
         assert float(found) == pytest.approx(float(expected), abs=1e-12)
+
+
+def test_columns_of_an_object_array_have_kinds_of_their_own():
+    rows = np.array([[0.5, "a"], [1.5, "b"], [2.5, "a"]], dtype=object)
+    expected = gram([0.5, 1.5, 2.5]) * gram(["a", "b", "a"])
+    for x in (rows, rows.tolist()):
+        assert gram(x).dense() == pytest.approx(expected.dense(), abs=1e-15)
+
+
+def test_large_integers_beside_floats_are_told_apart_by_equality():
+    frame = pd.DataFrame({"id": [2**60, 2**60 + 1], "x": [0.5, 0.5]})
+    assert H1(gram(frame, Delta())) == pytest.approx(1.0)
 
 
 @pytest.mark.parametrize("module", [pd, pl], ids=["pandas", "polars"])

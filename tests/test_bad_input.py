@@ -1,11 +1,13 @@
 """What is refused, and how: every message names the argument and the remedy."""
 
 import re
+from decimal import Decimal
 
 import array_api_strict
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 import scipy.sparse as sp
 import torch
@@ -121,24 +123,96 @@ POINTS = [
     case("None", entropy(None), TypeError, "x must be an array", "sequence", "None"),
     case("ragged", entropy([[1, 2], [3]]), ValueError, "x is ragged", "the same shape"),
     case(
-        "objects",
-        entropy(np.array([1, 2.5], dtype=object)),
+        "numbers among words",
+        entropy(["a", "b", 2.5]),
         TypeError,
-        "x is an object array",
+        "x is an object array with str 'a' at row 0 and float 2.5 at row 2",
         r"astype\(float\)",
+    ),
+    case(
+        "truth values among numbers",
+        entropy(np.array([2, True], dtype=object)),
+        TypeError,
+        "x is an object array with int 2 at row 0 and bool True at row 1",
+        r"astype\(float\)",
+    ),
+    case(
+        "lists in an object array",
+        entropy(pd.Series([{1}, {2}], name="v")),
+        TypeError,
+        r"x\['v'\] is an object array with set \{1\} at row 0",
+        "all strings, or all numbers",
+    ),
+    case(
+        "integers of more than 64 bits",
+        entropy([2**64, 2**64 + 1]),
+        ValueError,
+        "x has whole numbers from 18446744073709551616 to 18446744073709551617",
+        "text if they are labels",
+    ),
+    case(
+        "a number beyond float64",
+        entropy([0.5, 10**400]),
+        ValueError,
+        "x has a number beyond the range of float64",
+        "scale",
+    ),
+    case("NaN among words", entropy(["a", np.nan]), ValueError, "x has 1 missing value", "row 1"),
+    case("NaN objects", entropy([Decimal("nan"), 1]), ValueError, "x has 1 missing value", "row 0"),
+    case(
+        "NaT among times",
+        entropy(np.array([pd.Timestamp(0), pd.NaT], dtype=object)),
+        ValueError,
+        "x has 1 missing value, first at row 1",
+        "drop or impute",
+    ),
+    case(
+        "NA in a column of a matrix",
+        entropy(np.array([["a", 1.0], ["b", pd.NA]], dtype=object)),
+        ValueError,
+        r"x\[:, 1\] has 1 missing value, first at row 1",
+        "drop or impute",
+    ),
+    *(
+        case(
+            f"masked {kind}",
+            entropy(np.ma.array(values, mask=[False, False, True, True])),
+            ValueError,
+            "x has 2 missing values, first at row 2",
+            "drop or impute",
+        )
+        for kind, values in {
+            "floats": [0.5, 1.5, 2.5, 3.5],
+            "labels": [0, 1, 1, 0],
+            "words": ["a", "b", "a", "b"],
+        }.items()
+    ),
+    case(
+        "a masked matrix",
+        make(np.ma.array(np.eye(3), mask=np.eye(3) > 0), Precomputed()),
+        ValueError,
+        "x has 3 missing values, first at row 0",
+        "drop or impute",
+    ),
+    case(
+        "a structured array",
+        entropy(np.zeros(3, dtype=[("a", float), ("b", int)])),
+        TypeError,
+        "x is a structured array",
+        "columns",
     ),
     case(
         "a missing object",
         entropy(np.array(["a", None], dtype=object)),
-        TypeError,
-        "x is an object array with a missing value at row 1",
-        "fill or drop",
+        ValueError,
+        "x has 1 missing value, first at row 1",
+        "drop or impute",
     ),
     case(
         "a missing time",
         entropy(np.array(["2020-01-01", "NaT"], dtype="M8[D]")),
         ValueError,
-        "x has a missing time",
+        "x has 1 missing value, first at row 1",
         "drop or impute",
     ),
     case("complex", entropy(np.array([1j, 2])), TypeError, "x is complex", "real and imaginary"),
@@ -235,7 +309,7 @@ FRAMES = [
         "pandas: mixed objects",
         entropy(pd.Series([1, "a"], dtype=object, name="mix")),
         TypeError,
-        r"x\['mix'\] is an object array with int 1 at row 0",
+        r"x\['mix'\] is an object array with int 1 at row 0 and str 'a' at row 1",
         r"astype\(float\)",
     ),
     case(
@@ -280,6 +354,41 @@ FRAMES = [
         TypeError,
         "x is a LazyFrame",
         r"collect\(\)",
+    ),
+    case(
+        "pandas: two columns of one name",
+        entropy(pd.DataFrame(np.eye(3), columns=["a", "b", "a"])),
+        ValueError,
+        "x has 2 columns named 'a'",
+        "a name of its own",
+    ),
+    case(
+        "pyarrow: two columns of one name",
+        entropy(pa.table([[1.0, 2.0], [1.0, 2.0]], names=["a", "a"])),
+        ValueError,
+        "x has 2 columns named 'a'",
+        "a name of its own",
+    ),
+    case(
+        "pandas: NaT",
+        entropy(pd.Series(pd.to_datetime(["2020-01-01", None]), name="day")),
+        ValueError,
+        r"x\['day'\] has 1 missing value, first at row 1",
+        "drop",
+    ),
+    case(
+        "pandas: sparse NaN",
+        entropy(pd.Series(pd.arrays.SparseArray([1.0, np.nan]), name="v")),
+        ValueError,
+        r"x\['v'\] has 1 missing value, first at row 1",
+        "drop",
+    ),
+    case(
+        "polars: integers of more than 64 bits",
+        entropy(pl.Series("id", [2**70, 1], dtype=pl.Int128)),
+        ValueError,
+        r"x\['id'\] has whole numbers from 1 to 1180591620717411303424",
+        "text if they are labels",
     ),
     case(
         "polars: lists",
@@ -331,6 +440,13 @@ WEIGHTS = [
         "weights sum to 3 over 6 rows",
         r"weights / weights.mean\(\)",
     ),
+    case(
+        "masked",
+        entropy(x, weights=np.ma.array(np.ones(6), mask=x == 4)),
+        ValueError,
+        "weights has 1 missing value, first at row 4",
+        "drop or impute",
+    ),
     case("text", entropy(x, weights=list("abcdef")), TypeError, "weights must be numbers"),
     case("complex", entropy(x, weights=np.ones(6) * 1j), TypeError, "weights must be numbers"),
     case("ragged", entropy(x, weights=[[1], [1, 2]]), ValueError, "weights is ragged", "same"),
@@ -360,6 +476,17 @@ WEIGHTS = [
 RULES = r"'median', 'scott', 'silverman'"
 SIGMA = "sigma must be positive and finite"
 KERNELS = [
+    *(
+        case(
+            f"{rule.__name__} of a sample of {sample}",
+            lambda rule=rule, sample=sample: rule(sample=sample),
+            ValueError,
+            rf"{rule.__name__}\(sample={sample!r}\)",
+            "integer of at least 2",
+        )
+        for rule in (Median, lr.Nearest)
+        for sample in (0, 1, 10.0, "all")
+    ),
     case("sigma = 0", lambda: Gaussian(0), ValueError, r"Gaussian\(sigma=0\)", SIGMA, "'median'"),
     case("sigma < 0", lambda: Laplacian(-1.0), ValueError, r"Laplacian\(sigma=-1.0\)", SIGMA),
     case("sigma = NaN", lambda: Gaussian(np.nan), ValueError, r"sigma=nan", SIGMA, "'median'"),
@@ -623,6 +750,8 @@ SOLVERS = [
     case("tol 0", lambda: Lanczos(3, tol=0), ValueError, "tol=0", "positive", "None"),
     case("tol NaN", lambda: Lanczos(3, tol=np.nan), ValueError, "tol=nan", "positive", "None"),
     case("restarts < 0", lambda: Lanczos(3, restarts=-1), ValueError, "restarts=-1", "integer"),
+    case("Auto's tol", lambda: lr.Auto(tol="a"), ValueError, "tol='a'", "positive number"),
+    case("Auto's memory", lambda: lr.Auto(memory="1 GB"), ValueError, "memory='1 GB'", "bytes"),
     case("seed text", lambda: Lanczos(3, seed="a"), ValueError, "seed='a'", "integer"),
     case("size 0", lambda: GaussianProjection(0), ValueError, "size=0", "integer of at least 1"),
     case("size True", lambda: InputSparsity(True), ValueError, "size=True", "integer"),
@@ -672,7 +801,31 @@ SPECTRA = [
     ),
 ]
 
+EVERY = {
+    lr.entropy: 1,
+    lr.joint_entropy: 2,
+    lr.conditional_entropy: 2,
+    lr.mutual_information: 2,
+    lr.normalized_mutual_information: 2,
+    lr.conditional_mutual_information: 3,
+    lr.total_correlation: 2,
+    lr.dual_total_correlation: 2,
+    lr.interaction_information: 2,
+    lr.vendi_score: 1,
+    lr.independence_test: 2,
+}
 MEASURES = [
+    *(
+        case(
+            f"{measure.__name__} by {found}",
+            lambda measure=measure, count=count, found=found: measure(*[x] * count, entropy=found),
+            TypeError,
+            f"entropy={re.escape(repr(found))}",
+            r"Renyi\(",
+        )
+        for measure, count in EVERY.items()
+        for found in ("renyi", Renyi)
+    ),
     case("one variable", lambda: lr.total_correlation(x), ValueError, "at least 2", "found 1"),
     case("no variable", lambda: lr.joint_entropy(), ValueError, "at least 1", "found 0"),
     case("no Gram", lambda: lr.joint(), ValueError, r"joint\(\)", "at least one Gram"),

@@ -140,6 +140,48 @@ def test_a_data_frame_and_its_columns_are_variables(small, frame):
     assert float(mixed) == pytest.approx(float(H(lr.gram(frame[["a", "word"]]))), abs=1e-8)
 
 
+@pytest.mark.parametrize(
+    "column",
+    [
+        pytest.param(pd.Series(Y).map(str).astype("string"), id="string"),
+        pytest.param(pd.Series(Y, dtype="Int64"), id="Int64"),
+        pytest.param(pd.Series(Y > 0, dtype="boolean"), id="boolean"),
+        pytest.param(pd.Series(Y).astype("category"), id="category"),
+        pytest.param(pd.Series(X[:, 0], dtype="Float64"), id="Float64"),
+        pytest.param(pd.Series(X[:, 0], dtype=object), id="object float"),
+        pytest.param(pd.to_datetime(pd.Series(Y), unit="D"), id="time"),
+        pytest.param(pd.to_timedelta(pd.Series(Y), unit="D"), id="duration"),
+    ],
+)
+def test_columns_of_every_kind_are_read_as_in_memory(column):
+    dd = pytest.importorskip("dask.dataframe", exc_type=ImportError)
+    H = lr.Renyi(2, 10, lr.Auto(tol=1e-2))
+    with dask.config.set({"dataframe.convert-string": False}):
+        there = H(lr.gram(dd.from_pandas(column.rename("v"), npartitions=3)))
+    assert float(there) == pytest.approx(float(H(lr.gram(column))), abs=1e-8)
+
+
+def test_missing_values_are_named_by_their_row():
+    dd = pytest.importorskip("dask.dataframe", exc_type=ImportError)
+    column = pd.Series(Y, dtype="Int64", name="v")
+    for row in (3, 437):  # in the first block and in another
+        gap = dd.from_pandas(column.where(column.index != row), npartitions=3)
+        with pytest.raises(ValueError, match=rf"x\['v'\] has 1 missing value, .* row {row}"):
+            lr.entropy(gap)
+    masked = da.ma.masked_array(chunked(X[:, 0]), chunked(np.arange(N) == 437))
+    with pytest.raises(ValueError, match=r"x has 1 missing value, first at row 437"):
+        lr.entropy(masked)
+
+
+def test_a_column_has_one_kind_in_all_blocks():
+    dd = pytest.importorskip("dask.dataframe", exc_type=ImportError)
+    mixed = pd.Series([*range(N - 1), "a"], dtype=object, name="v")
+    with dask.config.set({"dataframe.convert-string": False}):
+        there = dd.from_pandas(mixed, chunksize=N - 1, sort=False)
+    with pytest.raises(TypeError, match=rf"x\['v'\] holds numbers .* symbols .* row {N - 1}"):
+        lr.entropy(there)
+
+
 def test_unknown_lengths_are_found(small, frame):
     dd = pytest.importorskip("dask.dataframe", exc_type=ImportError)
     H = lr.Renyi(2, 10, lr.Auto(tol=1e-2))

@@ -232,7 +232,10 @@ def as_points(x: Array) -> Array:
     Tensors stay in float32 where they are: a gradient goes back through them, and a device may
     have nothing else.
     """
-    return x.astype(np.float64, copy=False) if is_numpy(x) else as_floating(x)
+    if not is_numpy(x):
+        return as_floating(x)
+    with np.errstate(over="ignore"):  # longer numbers than float64 has become infinite
+        return x.astype(np.float64, copy=False)
 
 
 def epsilon(x: Array) -> float:

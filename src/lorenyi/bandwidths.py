@@ -50,12 +50,21 @@ class Median(Bandwidth):
     per_column: bool = False
     seed: int = 0
 
+    def __post_init__(self) -> None:
+        _require_integer("Median(sample", self.sample, 2)
+
     def __call__(self, points: Source, weights: Source | None) -> float | tuple[float, ...]:
         """Return the median distance of (a sample of) the points."""
         X, frequency = _sampled(points, weights, self.sample, self.seed)
         if self.per_column:
             return tuple(_median_distance(column[:, None], frequency) for column in X.T)
         return _median_distance(X, frequency)
+
+
+def _require_integer(argument: str, found: object, least: int) -> None:
+    if not isinstance(found, (int, np.integer)) or isinstance(found, bool) or found < least:
+        name = argument.partition("(")[2]
+        raise ValueError(f"{argument}={found!r}): {name} must be an integer of at least {least}")
 
 
 def _sampled(
@@ -130,8 +139,8 @@ class Nearest(Bandwidth):
     seed: int = 0
 
     def __post_init__(self) -> None:
-        if not isinstance(self.k, (int, np.integer)) or isinstance(self.k, bool) or self.k < 1:
-            raise ValueError(f"Nearest(k={self.k!r}): k must be an integer of at least 1")
+        _require_integer("Nearest(k", self.k, 1)
+        _require_integer("Nearest(sample", self.sample, 2)
 
     def __call__(self, points: Source, weights: Source | None) -> float:
         """Return the mean distance of (a sample of) the points to their neighbours."""

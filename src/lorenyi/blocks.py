@@ -23,6 +23,14 @@ import numpy as np
 
 from lorenyi import _arrays
 from lorenyi._arrays import Array
+from lorenyi.columns import (
+    Column,
+    array_columns,
+    frame_columns,
+    is_frame,
+    refuse_complex,
+    unmasked,
+)
 
 BLOCK_ROWS = 2**16
 A_LITTLE = 2**19  # bytes that are not worth asking the system about
@@ -281,17 +289,20 @@ def require_memory(needed: int, what: str, remedy: str) -> None:
 class Data:
     """What a user's variable holds: numbers (n x d), symbols (n x c codes), or both.
 
-    They are arrays, or sources where the data is not in memory.
+    They are arrays, or sources where the data is not in memory. `apart` holds columns of numbers
+    one by one (n x 1), since side by side with floats large integers lose digits.
     """
 
     numbers: Array | Source | None
     symbols: np.ndarray | Source | None
     nominal: bool
     reference: Array
+    apart: Sequence[np.ndarray] = ()
 
     def codes(self) -> np.ndarray | Source:
         """Return numbers that are equal where rows are: one a row, or (a source) its columns."""
-        parts = [part for part in (self.numbers, self.symbols) if part is not None]
+        numbers = list(self.apart) if self.apart else [self.numbers]
+        parts: list[Any] = [part for part in (*numbers, self.symbols) if part is not None]
         sources = [part for part in parts if isinstance(part, Source)]
         if sources:
             return hstack(sources)
@@ -306,26 +317,60 @@ def read(x: Any, name: str = "x") -> Data:
     if module := _reader(x):
         data: Data = importlib.import_module(module).read(x, name)
         return data
-    if _is_frame(x):
-        return _read_frame(x, name)
+    if is_frame(x):
+        return _from_columns(*frame_columns(x, name), name)
     if _arrays.is_sparse(x):
         raise TypeError(
             f"{name} is a SciPy sparse matrix: a kernel matrix goes in as gram({name}, "
             "Precomputed()); sparse points are not supported, pass them as a dense array"
         )
-    array = x if _arrays.is_array(x) else from_sequence(x, name)
+    array = as_array(x, name)
     n = int(array.shape[0]) if array.ndim else 0
     if n < 2:
         found = f"shape {tuple(array.shape)}" if array.ndim else "a scalar"
         raise ValueError(f"{name} must have at least two rows (one a point), found {found}")
-    nominal = array.ndim == 1
+    one_dimensional = array.ndim == 1
     array = array.reshape((n, -1)) if _arrays.is_numpy(array) else _flattened(array, n)
     if array.shape[1] == 0:
         raise ValueError(f"{name} has {n} rows and no columns: at least one is needed")
     if _arrays.is_numpy(array) and array.dtype.kind not in "biuf":
-        symbols = _symbols(array, name)
-        return Data(None, symbols, True, np.empty(0))
-    return _numbers(array, name, nominal)
+        return _from_columns(array_columns(array, name), one_dimensional, name)
+    return _numbers(array, name, one_dimensional)
+
+
+def _from_columns(columns: Sequence[Column], one: bool, name: str) -> Data:
+    """Put typed columns, none of them with a gap, side by side."""
+    if not columns:
+        raise ValueError(f"{name} has no columns: at least one is needed")
+    n = len(columns[0].values)
+    if n < 2:
+        raise ValueError(f"{name} must have at least two rows, found {n}")
+    numbers, words = present(columns)
+    table = np.stack(numbers, axis=1) if numbers else None
+    codes = np.stack([c.codes() for c in columns if c.symbol], axis=1) if words else None
+    apart = [values[:, None] for values in numbers]
+    return Data(table, codes, is_nominal(table, one), np.empty(0), apart)
+
+
+def present(columns: Sequence[Column], first: int = 0) -> tuple[list[np.ndarray], list[np.ndarray]]:
+    """Return the numbers and the symbols of columns; refuse those that are missing or not finite.
+
+    Errors count rows from `first`.
+    """
+    numbers: list[np.ndarray] = []
+    words: list[np.ndarray] = []
+    for column in columns:
+        values = column.present(first)
+        if values.dtype.kind == "f":
+            values = _arrays.as_points(values)
+            require_finite(values[:, None], column.label, first)
+        (words if column.symbol else numbers).append(values)
+    return numbers, words
+
+
+def is_nominal(numbers: np.ndarray | None, one: bool) -> bool:
+    """Tell whether columns are labels: no numbers, or one column of integers."""
+    return numbers is None or (numbers.dtype.kind in "iu" and one)
 
 
 def _reader(x: Any) -> str | None:
@@ -356,7 +401,12 @@ def _flattened(array: Array, n: int) -> Array:
     return _arrays.namespace(array).reshape(array, (n, -1))
 
 
-def from_sequence(x: Any, name: str) -> np.ndarray:
+def as_array(x: Any, name: str) -> Array:
+    """Return an array of any library, or a sequence as an array; refuse masked values."""
+    return unmasked(x if _arrays.is_array(x) else _from_sequence(x, name), name)
+
+
+def _from_sequence(x: Any, name: str) -> np.ndarray:
     """Return a sequence of numbers, strings or rows as an array."""
     listed = hasattr(x, "__iter__") and not isinstance(x, (str, bytes, Mapping, Set))
     if not (listed or hasattr(x, "__array__")):
@@ -364,8 +414,13 @@ def from_sequence(x: Any, name: str) -> np.ndarray:
             f"{name} must be an array, a data-frame column or a sequence with one point a row, "
             f"found {type(x).__name__} {x!r:.60}"
         )
+    if hasattr(x, "__array__"):
+        return np.asarray(x)
+    items = list(x)
     try:
-        return np.asarray(x if hasattr(x, "__array__") else list(x))
+        array = np.asarray(items)
+        # NumPy makes text of all that stands beside text, such as NaN.
+        return np.asarray(items, dtype=object) if array.dtype.kind in "US" else array
     except ValueError as error:
         raise ValueError(
             f"{name} is ragged: its rows have different lengths; every point needs the same shape"
@@ -375,16 +430,13 @@ def from_sequence(x: Any, name: str) -> np.ndarray:
 def _numbers(array: Array, name: str, one_dimensional: bool) -> Data:
     xp = _arrays.namespace(array)
     if xp.isdtype(array.dtype, "complex floating"):
-        raise TypeError(
-            f"{name} is complex: kernels here are of real points; pass its real and imaginary "
-            "parts as columns"
-        )
+        refuse_complex(name)
     if xp.isdtype(array.dtype, "bool"):
         return Data(xp.astype(array, xp.int64), None, True, _reference(array))
     if not _arrays.is_floating(array):
         return Data(array, None, one_dimensional, _reference(array))
-    require_finite(array, name)
     array = _arrays.as_points(array)
+    require_finite(array, name)
     return Data(array, None, False, array[:0, :])
 
 
@@ -409,108 +461,3 @@ def require_finite(array: Array, name: str, first: int = 0) -> None:
                 f"{name} has {value} at row {first + block.start + bad[0]}, column {bad[1]}: drop "
                 "or impute such rows first"
             )
-
-
-def _symbols(array: np.ndarray, name: str) -> np.ndarray:
-    """Code strings, dates and other symbols, column by column."""
-    columns = symbols(array, name).T
-    codes = [np.unique(column, return_inverse=True)[1] for column in columns]
-    return np.stack(codes, axis=1).astype(np.int64)
-
-
-def symbols(array: np.ndarray, name: str, first: int = 0) -> np.ndarray:
-    """Return an array of strings, dates or other symbols, checked; rows count from `first`."""
-    if array.dtype.kind == "c":
-        _numbers(array, name, False)
-    if array.dtype.kind == "O":
-        for position, value in np.ndenumerate(array):
-            missing = value is None or value != value
-            if missing or not isinstance(value, (str, bytes)):
-                found = "a missing value" if missing else f"{type(value).__name__} {value!r}"
-                raise TypeError(
-                    f"{name} is an object array with {found} at row {first + position[0]}: only "
-                    "strings are read from object arrays; convert numbers with .astype(float) and "
-                    "fill or drop missing values"
-                )
-        array = array.astype(str)
-    if array.dtype.kind in "mM" and np.isnat(array).any():
-        raise ValueError(f"{name} has a missing time (NaT): drop or impute such rows first")
-    return array
-
-
-def _is_frame(x: Any) -> bool:
-    return hasattr(x, "__narwhals_dataframe__") or type(x).__module__.split(".")[0] in (
-        "pandas",
-        "polars",
-        "pyarrow",
-        "modin",
-        "cudf",
-    )
-
-
-def _read_frame(x: Any, name: str) -> Data:
-    """Read a data-frame or a column of one: numeric columns as numbers, all others as symbols."""
-    numbers, words, series = frame_columns(x, name)
-    if not numbers and not words:
-        raise ValueError(f"{name} has no columns: at least one is needed")
-    n = len((numbers or words)[0])
-    if n < 2:
-        raise ValueError(f"{name} must have at least two rows, found {n}")
-    table = np.stack(numbers, axis=1) if numbers else None
-    coded = [np.unique(column, return_inverse=True)[1].astype(np.int64) for column in words]
-    codes = np.stack(coded, axis=1) if coded else None
-    return Data(table, codes, frame_is_nominal(table, series), np.empty(0))
-
-
-def frame_is_nominal(numbers: np.ndarray | None, series: bool) -> bool:
-    """Tell whether a frame holds labels: no numbers, or one column of integers."""
-    return numbers is None or (numbers.dtype.kind in "iu" and series)
-
-
-def frame_columns(
-    x: Any, name: str, first: int = 0
-) -> tuple[list[np.ndarray], list[np.ndarray], bool]:
-    """Return the numeric columns, the symbols of all others, and whether x is one column.
-
-    Errors count rows from `first`.
-    """
-    import narwhals as nw
-
-    try:
-        frame = nw.from_native(x, eager_only=True, allow_series=True)
-    except TypeError as error:
-        raise TypeError(
-            f"{name} is a {type(x).__name__}, not a data-frame in memory or one of its columns: "
-            "collect() a lazy one"
-        ) from error
-    series = isinstance(frame, nw.Series)
-    numbers, words = [], []
-    for column in [frame] if series else list(frame.iter_columns()):
-        label = f"{name}[{column.name!r}]" if column.name not in (None, "") else name
-        if column.null_count():
-            raise ValueError(
-                f"{label} has {column.null_count()} missing values: drop or impute such rows first"
-            )
-        if column.dtype.is_numeric():
-            numbers.append(_numeric_column(column.to_numpy(), label, first))
-        elif column.dtype == nw.Boolean:
-            words.append(column.to_numpy().astype(np.int64))
-        elif isinstance(column.dtype, (nw.Object, nw.Unknown)):  # mixed types, complex numbers
-            words.append(symbols(column.to_numpy()[:, None], label, first)[:, 0])
-        elif column.dtype.is_nested():
-            raise TypeError(
-                f"{label} holds {column.dtype}: a column holds one number or symbol a row; spread "
-                "it over columns first"
-            )
-        else:
-            words.append(column.cast(nw.String).to_numpy().astype(str))
-    return numbers, words, series
-
-
-def _numeric_column(values: np.ndarray, label: str, first: int) -> np.ndarray:
-    if values.dtype.kind == "O":
-        values = values.astype(np.float64)
-    if values.dtype.kind == "f":
-        require_finite(values[:, None], label, first)
-        return values.astype(np.float64, copy=False)
-    return values

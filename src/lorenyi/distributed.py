@@ -155,7 +155,7 @@ def read(x: Any, name: str) -> Data:
     if _is_frame(x):
         handles = x.to_delayed()
         lengths = Cluster().map(len, [(handle,) for handle in handles])
-        return read_frames(Cluster(), handles, lengths, x._meta_nonempty, name)
+        return read_frames(Cluster(), handles, lengths, name)
     raise TypeError(
         f"{name} is a {type(x).__module__}.{type(x).__name__}: of Dask's collections, arrays, "
         "data-frames and their columns hold points; convert it, for example by .to_dataframe()"

@@ -35,6 +35,12 @@ def variable(x: Variable, weights: Any = None, name: str = "x") -> Gram:
     return gram(x, weights=weights, name=name).named(name)
 
 
+def require_functional(entropy: object) -> None:
+    """Refuse what is no function of a Gram, such as a name or a class."""
+    if isinstance(entropy, type) or not callable(entropy):
+        raise TypeError(f"entropy={entropy!r}: give a functional such as Renyi(alpha=2, rank=50)")
+
+
 def _variables(many: tuple[Variable, ...], weights: Any, least: int, what: str) -> list[Gram]:
     if len(many) < least:
         raise ValueError(f"{what} needs at least {least} variables, found {len(many)}")
@@ -59,6 +65,7 @@ def entropy(x: Variable, *, entropy: Functional = Renyi(), weights: Any = None) 
     >>> lr.entropy(["heads", "tails", "heads", "tails"])
     1.0 bits (x: Delta())
     """
+    require_functional(entropy)
     return entropy(variable(x, weights))
 
 
@@ -71,6 +78,7 @@ def joint_entropy(*variables: Variable, entropy: Functional = Renyi(), weights: 
     >>> lr.joint_entropy([0, 0, 1, 1], [0, 1, 0, 1])
     2.0 bits (variable 0: Delta(), variable 1: Delta())
     """
+    require_functional(entropy)
     return entropy(joint(*_variables(variables, weights, 1, "joint_entropy")))
 
 
@@ -85,6 +93,7 @@ def conditional_entropy(
     >>> float(lr.conditional_entropy([0, 1, 2, 3], given=[0, 0, 1, 1]))
     1.0
     """
+    require_functional(entropy)
     A, B = variable(x, weights), variable(given, weights, "given")
     return entropy(A * B) - entropy(B)
 
@@ -105,6 +114,7 @@ def mutual_information(
     >>> lr.mutual_information(x, x > 0)
     0.692707 bits (x: Gaussian(sigma=0.6154), y: Delta())
     """
+    require_functional(entropy)
     A, B = variable(x, weights), variable(y, weights, "y")
     return entropy(A) + entropy(B) - entropy(A * B)
 
@@ -124,6 +134,7 @@ def normalized_mutual_information(
     >>> float(lr.normalized_mutual_information([0, 0, 1, 1], ["a", "a", "b", "b"]))
     1.0
     """
+    require_functional(entropy)
     A, B = variable(x, weights), variable(y, weights, "y")
     a, b = entropy(A), entropy(B)
     least = min(float(_arrays.detach(a)), float(_arrays.detach(b)))
@@ -152,6 +163,7 @@ def conditional_mutual_information(
     >>> float(lr.conditional_mutual_information(x, y, given=[0, 1, 1, 0]))     # exclusive or
     1.0
     """
+    require_functional(entropy)
     A, B = variable(x, weights), variable(y, weights, "y")
     C = variable(given, weights, "given")
     return entropy(A * C) + entropy(B * C) - entropy(A * B * C) - entropy(C)
@@ -168,6 +180,7 @@ def total_correlation(
     >>> float(lr.total_correlation([0, 1, 0, 1], [0, 1, 0, 1], [0, 1, 0, 1]))
     2.0
     """
+    require_functional(entropy)
     grams = _variables(variables, weights, 2, "total_correlation")
     return _sum([entropy(A) for A in grams]) - entropy(joint(*grams))
 
@@ -183,6 +196,7 @@ def dual_total_correlation(
     >>> float(lr.dual_total_correlation([0, 1, 0, 1], [0, 1, 0, 1], [0, 1, 0, 1]))
     1.0
     """
+    require_functional(entropy)
     grams = _variables(variables, weights, 2, "dual_total_correlation")
     whole = entropy(joint(*grams))
     others = [joint(*grams[:i], *grams[i + 1 :]) for i in range(len(grams))]
@@ -203,6 +217,7 @@ def interaction_information(
     >>> float(lr.interaction_information([0, 0, 1, 1], [0, 1, 0, 1], [0, 1, 1, 0]))
     1.0
     """
+    require_functional(entropy)
     grams = _variables(variables, weights, 2, "interaction_information")
     L = len(grams)
     subsets = [T for size in range(1, L + 1) for T in combinations(grams, size)]
@@ -220,6 +235,7 @@ def vendi_score(x: Variable, *, entropy: Functional = Renyi(), weights: Any = No
     >>> float(lr.vendi_score(["a", "b", "c", "d"]))
     4.0
     """
+    require_functional(entropy)
     return 2.0 ** entropy(variable(x, weights))
 
 

@@ -22,6 +22,7 @@ import numpy as np
 from lorenyi import _arrays, blocks
 from lorenyi._arrays import Array
 from lorenyi.blocks import ArraySource, Data, Source, cores, parallel, passing, slices, tree_sum
+from lorenyi.columns import Column, array_columns, frame_columns, unmasked
 
 VALUES = 2**20  # distinct symbols of a column that are numbered at most
 Task: TypeAlias = tuple[Any, ...]
@@ -356,75 +357,111 @@ def read_blocks(
     engine: Engine, handles: Sequence[Any], lengths: Sequence[int], like: np.ndarray, name: str
 ) -> Data:
     """Read an array that comes in blocks of rows; `like` has no rows, but type and axes."""
-    handles, starts = _numbered(handles, lengths, name)
+    tasks, starts = _numbered(handles, lengths, name)
     flat = _flat(like)
     if not flat.shape[1]:
         raise ValueError(f"{name} has {starts[-1]} rows and no columns: at least one is needed")
-    tasks = [(int(s), handle) for s, handle in zip(starts, handles, strict=False)]
     kind = flat.dtype.kind
     if kind in "biuf":
         recipe = partial(_array_rows, name)
         stream = Stream(engine, tasks, starts, recipe, _array_rows(name, 0, flat))
         return Data(stream, None, kind == "b" or (kind in "iu" and like.ndim == 1), np.empty(0))
-    blocks.symbols(flat, name)  # refuses complex numbers
-    words = partial(_array_words, name)
-    return Data(None, _coded(engine, tasks, starts, words, flat.shape[1], name), True, np.empty(0))
+    array_columns(flat, name)  # refuses complex numbers
+    return _typed(engine, tasks, starts, partial(_array_columns, name, like.ndim == 1), name)
 
 
-def read_frames(
-    engine: Engine, handles: Sequence[Any], lengths: Sequence[int], like: Any, name: str
+def read_frames(engine: Engine, handles: Sequence[Any], lengths: Sequence[int], name: str) -> Data:
+    """Read a data-frame (or a column) that comes in blocks of rows."""
+    tasks, starts = _numbered(handles, lengths, name)
+    return _typed(engine, tasks, starts, partial(_frame_columns, name), name)
+
+
+def _typed(
+    engine: Engine, tasks: list[Task], starts: np.ndarray, columns: Reading, name: str
 ) -> Data:
-    """Read a data-frame (or a column) that comes in blocks of rows; `like` has a row or two."""
-    handles, starts = _numbered(handles, lengths, name)
-    numbers, words, series = blocks.frame_columns(like, name)
-    if not numbers and not words:
+    """Read typed columns; the first block tells what all others hold."""
+    symbol, like, one = engine.map(partial(_kinds, columns), tasks[:1])[0]
+    if not symbol:
         raise ValueError(f"{name} has no columns: at least one is needed")
-    tasks = [(int(s), handle) for s, handle in zip(starts, handles, strict=False)]
     table = codes = None
-    if numbers:
-        empty = np.stack(numbers, axis=1)[:0]
-        table = Stream(engine, tasks, starts, partial(_frame_numbers, name), empty)
-    if words:
-        codes = _coded(engine, tasks, starts, partial(_frame_words, name), len(words), name)
-    nominal = blocks.frame_is_nominal(None if table is None else table.like, series)
-    return Data(table, codes, nominal, np.empty(0))
+    if like is not None:
+        recipe = partial(_number_rows, columns, symbol, like.dtype)
+        table = Stream(engine, tasks, starts, recipe, like)
+    if any(symbol):
+        words = partial(_words, columns, symbol)
+        codes = _coded(engine, tasks, starts, words, sum(symbol), name)
+    return Data(table, codes, blocks.is_nominal(like, one), np.empty(0))
 
 
 def _numbered(
     handles: Sequence[Any], lengths: Sequence[int], name: str
-) -> tuple[list[Any], np.ndarray]:
-    """Return the handles of blocks that are not empty, and the row numbers at which they start."""
+) -> tuple[list[Task], np.ndarray]:
+    """Return first row and handle of blocks that are not empty, and all first rows and the last."""
     kept = [(handle, n) for handle, n in zip(handles, lengths, strict=True) if n]
     starts = np.concatenate([[0], np.cumsum([n for _, n in kept])]).astype(np.int64)
     if starts[-1] < 2:
         raise ValueError(
             f"{name} must have at least two rows (one a point), found {int(starts[-1])}"
         )
-    return [handle for handle, _ in kept], starts
+    return [(int(s), handle) for s, (handle, _) in zip(starts, kept, strict=False)], starts
 
 
 def _array_rows(name: str, start: int, array: np.ndarray) -> np.ndarray:
-    rows = _flat(array)
+    rows = _flat(unmasked(array, name, start))
     if rows.dtype.kind == "f":
+        rows = np.asarray(_arrays.as_points(rows))
         blocks.require_finite(rows, name, start)
-        return np.asarray(_arrays.as_points(rows))
+        return rows
     return rows.astype(np.int64) if rows.dtype.kind == "b" else rows
 
 
-def _array_words(name: str, start: int, array: np.ndarray) -> list[np.ndarray]:
-    return list(blocks.symbols(_flat(array), name, start).T)
-
-
 def _flat(array: np.ndarray) -> np.ndarray:
-    return np.asarray(array).reshape(len(array), int(np.prod(array.shape[1:])))
+    array = np.asanyarray(array)  # a masked one stays masked
+    return array.reshape(len(array), int(np.prod(array.shape[1:])))
 
 
-def _frame_numbers(name: str, start: int, frame: Any) -> np.ndarray:
-    return np.stack(blocks.frame_columns(frame, name, start)[0], axis=1)
+# Of a block, given its first row: its columns, and whether they are one and no table.
+Reading: TypeAlias = Callable[[int, Any], tuple[list[Column], bool]]
 
 
-def _frame_words(name: str, start: int, frame: Any) -> list[np.ndarray]:
-    return blocks.frame_columns(frame, name, start)[1]
+def _array_columns(name: str, one: bool, start: int, array: Any) -> tuple[list[Column], bool]:
+    return array_columns(_flat(array), name, start), one
+
+
+def _frame_columns(name: str, start: int, frame: Any) -> tuple[list[Column], bool]:
+    return frame_columns(frame, name, start)
+
+
+def _kinds(columns: Reading, start: int, block: Any) -> tuple[list[bool], np.ndarray | None, bool]:
+    """Return which columns hold symbols, no rows of the others, and whether it is one column."""
+    found, one = columns(start, block)
+    numbers, _ = blocks.present(found, start)
+    return [c.symbol for c in found], np.stack(numbers, axis=1)[:0] if numbers else None, one
+
+
+def _present(
+    columns: Reading, symbol: list[bool], start: int, block: Any
+) -> tuple[list[np.ndarray], list[np.ndarray]]:
+    found, _ = columns(start, block)
+    for column, before in zip(found, symbol, strict=True):
+        if column.symbol is not before:
+            kinds = ("symbols", "numbers") if before else ("numbers", "symbols")
+            raise TypeError(
+                f"{column.label} holds {kinds[0]} in the first block of rows and {kinds[1]} in "
+                f"that from row {start}: give the whole column one type"
+            )
+    return blocks.present(found, start)
+
+
+def _number_rows(
+    columns: Reading, symbol: list[bool], dtype: np.dtype[Any], start: int, block: Any
+) -> np.ndarray:
+    numbers = _present(columns, symbol, start, block)[0]
+    return np.stack(numbers, axis=1).astype(dtype, casting="same_kind", copy=False)
+
+
+def _words(columns: Reading, symbol: list[bool], start: int, block: Any) -> list[np.ndarray]:
+    return _present(columns, symbol, start, block)[1]
 
 
 def _coded(
@@ -509,7 +546,7 @@ def parquet(path: Any, columns: str | Sequence[str] | None = None, name: str = "
             lengths.append(sum(group.num_rows for group in part.row_groups))
     if not slabs:
         raise ValueError(f"{name} must have at least two rows, found none in {path}")
-    return read_frames(Here(), slabs, lengths, slabs[0].read()[:2], name)
+    return read_frames(Here(), slabs, lengths, name)
 
 
 @dataclass(frozen=True, eq=False)

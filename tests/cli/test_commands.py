@@ -16,7 +16,8 @@ pytest.importorskip("typer")
 from sklearn.datasets import load_iris  # noqa: E402
 
 import lorenyi as lr  # noqa: E402
-from lorenyi.cli import main  # noqa: E402
+from lorenyi.cli import main, show  # noqa: E402
+from lorenyi.report import Finding, Table  # noqa: E402
 from lorenyi.selection import JMI, InformationSelector  # noqa: E402
 
 RNG = np.random.default_rng(3)
@@ -308,6 +309,36 @@ def test_names_cannot_steer_the_terminal(ask, tmp_path):
     assert "\x1b" not in out
     assert "[red]x[/red]" in out
     assert "🦊" in out
+
+
+@pytest.mark.parametrize("name", ["=HYPERLINK(0)", "+a", "-a", "@a", "\ta", "\ra"])
+def test_names_are_no_formulas_for_a_spreadsheet(ask, tmp_path, name):
+    path = str(tmp_path / "hostile.parquet")
+    FRAME.select("a", "b", "c").rename({"a": name}).write_parquet(path)
+    head, *rows = csv.reader(io.StringIO(ask("matrix", path, "--csv"), newline=""))
+    assert sorted(head) == sorted(["column", f"'{name}", "b", "c"])
+    assert sorted(row[0] for row in rows) == sorted([f"'{name}", "b", "c"])
+    assert all(float(cell) < 10 for row in rows for cell in row[1:])
+
+
+def test_negative_numbers_stay_numbers():
+    finding = Finding("", [], [], Table(["bits"], [[-0.5], [-np.inf]]), {}, "", list)
+    assert show.as_csv(finding).splitlines() == ["bits", "-0.5", "-inf"]
+
+
+@pytest.mark.parametrize("scale", [1e300, 1e-300])
+@pytest.mark.parametrize("command", ["matrix", "measure --x a --y b", "select --target b"])
+def test_numbers_of_any_size_are_measured(ask, tmp_path, command, scale):
+    tables = FRAME.select("a", "b", "c"), FRAME.select(pl.col("a") * scale, "b", "c")
+    name, *options = command.split()
+    found = []
+    for table in tables:
+        table.write_parquet(tmp_path / "table.parquet")
+        lines = ask(name, str(tmp_path / "table.parquet"), *options, "--csv").splitlines()
+        cells = [line.rsplit(",", 3)[1:] for line in lines[1:]]
+        found.append([float(cell) for row in cells for cell in row if cell[:1].isdigit()])
+    assert found[0]
+    assert found[1] == pytest.approx(found[0], abs=1e-6)
 
 
 def test_the_version_is_told(ask):

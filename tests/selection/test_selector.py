@@ -2,6 +2,7 @@
 
 import pickle
 import re
+from decimal import Decimal
 
 import numpy as np
 import pandas as pd
@@ -305,6 +306,104 @@ def test_missing_values_are_an_error_or_a_value():
         InformationSelector(1, missing="value").fit(X, y)
 
 
+NUMBERS = np.round(IRIS[:, 2], 1)
+GAP = np.arange(150) == 7
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        pytest.param(pd.Series(NUMBERS, dtype=object), id="objects"),
+        pytest.param(pd.Series([Decimal(str(v)) for v in NUMBERS]), id="Decimals"),
+        pytest.param(pd.Series(pd.arrays.SparseArray(NUMBERS)), id="sparse"),
+        pytest.param(pd.Series(NUMBERS, dtype="Float64"), id="Float64"),
+        pytest.param(pd.Series(NUMBERS, dtype="float64[pyarrow]"), id="Arrow"),
+    ],
+)
+def test_numbers_of_every_kind_are_numbers(column):
+    expected = InformationSelector(1).fit(NUMBERS[:, None], SPECIES).scores_
+    tables = (column.to_frame("v"), column.to_numpy(dtype=object)[:, None])
+    for X in tables:
+        assert InformationSelector(1).fit(X, SPECIES).scores_ == pytest.approx(expected, abs=1e-9)
+    expected = InformationSelector(1).fit(IRIS, NUMBERS).scores_
+    for y in (column, column.to_numpy(dtype=object), column.to_frame("v")):
+        assert InformationSelector(1).fit(IRIS, y).scores_ == pytest.approx(expected, abs=1e-9)
+
+
+def test_truth_values_in_an_object_array_are_symbols():
+    X = (IRIS.mean(axis=0) < IRIS).astype(object)
+    found, same = (InformationSelector(2).fit(x, SPECIES) for x in (X, X.astype(bool)))
+    assert found.scores_ == pytest.approx(same.scores_, abs=1e-12)
+    assert found.transform(X).shape == (150, 2)
+
+
+@pytest.mark.parametrize("dtype", ["int64", "uint64", "Int64", "UInt64", "int64[pyarrow]"])
+def test_large_labels_are_told_apart(dtype):
+    """Integers beyond 2^53 that float64 would take for one, as columns and as target."""
+    code = np.random.default_rng(0).integers(0, 3, 90)
+    large = 2**63 if dtype.lower().startswith("u") else 2**60
+    label = pd.Series([large + int(c) for c in code], dtype=dtype)
+    frame = pd.DataFrame({"id": label, "x": np.linspace(0.0, 1.0, 90)})
+    for X in (frame, pl.from_pandas(frame), frame[["id"]].to_numpy()):
+        found = InformationSelector(1, criterion=JMI(), categorical_features=[0]).fit(X, code)
+        assert found.indices_.tolist() == [0]
+        assert found.scores_ == pytest.approx(float(lr.entropy(code)), abs=1e-9)
+    expected = InformationSelector(1).fit(code[:, None], code).scores_
+    for y in (label, label.tolist(), pl.from_pandas(label), label.to_numpy(dtype=object)):
+        assert InformationSelector(1).fit(code[:, None], y).scores_ == pytest.approx(expected)
+    with pytest.raises(ValueError, match=r"discrete_features: X\['id'\] has integers beyond 2\^53"):
+        InformationSelector(1, criterion=JMI(), discrete_features=["id"]).fit(frame, code)
+
+
+@pytest.mark.parametrize(
+    "gappy",
+    [
+        pytest.param(np.ma.array(NUMBERS, mask=GAP), id="masked"),
+        pytest.param(np.where(GAP, None, NUMBERS), id="None"),
+        pytest.param(np.where(GAP, pd.NA, NUMBERS.astype(object)), id="NA"),
+        pytest.param(np.where(GAP, pd.NaT, pd.to_datetime(NUMBERS).astype(object)), id="NaT"),
+        pytest.param(pd.to_datetime(np.where(GAP, np.nan, NUMBERS)).to_numpy(), id="NaT of NumPy"),
+        pytest.param(pd.Series(np.where(GAP, None, SPECIES > 0), dtype="boolean"), id="boolean"),
+        pytest.param(pd.Series(np.where(GAP, None, "a"), dtype="string"), id="string"),
+        pytest.param(pd.Series(np.where(GAP, None, 2**60 + SPECIES), dtype="Int64"), id="Int64"),
+        pytest.param(pl.Series(np.where(GAP, None, 2**60 + SPECIES).tolist()), id="polars"),
+    ],
+)
+def test_a_gap_of_every_kind_is_missing(gappy):
+    X = gappy[:, None] if isinstance(gappy, np.ndarray) else pd.DataFrame({"v": gappy})
+    with pytest.raises(ValueError, match="X contains NaN: 1 missing in column 0, first at row 7"):
+        InformationSelector(1).fit(X, SPECIES)
+    with pytest.raises(ValueError, match="y contains NaN: 1 missing in column 0, first at row 7"):
+        InformationSelector(1).fit(IRIS, gappy)
+    found = InformationSelector(1, criterion=JMI(), missing="value").fit(X, GAP)
+    assert found.scores_ == pytest.approx(float(lr.entropy(GAP)), abs=1e-9)  # that tells all
+
+
+def test_masked_weights_are_missing():
+    with pytest.raises(ValueError, match="sample_weight has 1 missing value, first at row 7"):
+        InformationSelector(1).fit(IRIS, SPECIES, np.ma.array(np.ones(150), mask=GAP))
+
+
+def test_columns_without_one_kind_or_name_are_refused():
+    mixed = pd.DataFrame({"v": [1.5, "a"] * 75})
+    with pytest.raises(TypeError, match=r"X\['v'\] .* float 1.5 at row 0 and str 'a' at row 1"):
+        InformationSelector(1).fit(mixed, SPECIES)
+    with pytest.raises(TypeError, match=r"y .* float 1.5 at row 0 and str 'a' at row 1"):
+        InformationSelector(1).fit(IRIS, mixed["v"])
+    twice = pd.DataFrame(IRIS[:, :2], columns=["a", "a"])
+    with pytest.raises(ValueError, match="X has 2 columns named 'a'"):
+        InformationSelector(1).fit(twice, SPECIES)
+    with pytest.raises(ValueError, match="y has 2 columns named 'a'"):
+        InformationSelector(1).fit(IRIS, twice)
+
+
+def test_a_target_of_categories_holds_labels():
+    numbers = pd.Series(NUMBERS).astype("category")
+    found = InformationSelector(1).fit(IRIS, numbers)
+    said = InformationSelector(1, task="classification").fit(IRIS, NUMBERS)
+    assert found.scores_ == pytest.approx(said.scores_, abs=1e-9)
+
+
 def test_sparse_input_is_refused_in_one_sentence():
     with pytest.raises(TypeError, match="Sparse data was passed"):
         InformationSelector(1).fit(scipy.sparse.csr_array(IRIS), SPECIES)
@@ -412,6 +511,12 @@ def test_each_step_is_told_where_asked_for(capsys):
         ({"task": "rank"}, "task='rank'"),
         ({"level": 0}, "level=0"),
         ({"n_permutations": 2}, "n_permutations=2"),
+        ({"n_permutations": 0}, "n_permutations=0: it must be an integer of at least 5"),
+        ({"n_permutations": "a"}, "n_permutations='a'"),
+        ({"n_jobs": "a"}, "n_jobs='a': give a number of threads"),
+        ({"n_jobs": 1.5}, "n_jobs=1.5"),
+        ({"level": "a"}, "level='a'"),
+        ({"tol": "a"}, "tol='a'"),
         ({"categorical_features": [9]}, "columns are numbered 0 to 3"),
         ({"categorical_features": ["x"]}, "X has no column names"),
         ({"categorical_features": [True]}, "mask of 1 columns"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from io import StringIO
 from typing import Any
@@ -58,12 +58,19 @@ def as_json(finding: Finding) -> str:
 def as_csv(finding: Finding) -> str:
     """Return the table behind the answer, of a matrix the whole."""
     table = finding.grid or finding.table
+    return "".join(map(_line, (table.columns, *table.rows)))
+
+
+def _line(row: Sequence[Any]) -> str:
     text = StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(table.columns)
-    for row in table.rows:
-        writer.writerow(["" if v is None else v for v in map(plain, row)])
-    return text.getvalue()
+    cells = [_inert(value) if isinstance(value, str) else plain(value) for value in row]
+    csv.writer(text).writerow(["" if cell is None else cell for cell in cells])
+    return text.getvalue().removesuffix("\r\n") + "\n"  # so a cell with either end is quoted
+
+
+def _inert(text: str) -> str:
+    """Return text that a spreadsheet does not take for a formula."""
+    return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r")) else text
 
 
 def as_text(finding: Finding) -> str:

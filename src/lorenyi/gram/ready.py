@@ -10,7 +10,7 @@ import scipy.sparse
 from lorenyi import _arrays
 from lorenyi._arrays import Array
 from lorenyi.blocks import (
-    from_sequence,
+    as_array,
     parallel,
     require_finite,
     slices,
@@ -23,7 +23,7 @@ def from_matrix(K: Any, weights: Any, check: str, name: str) -> Gram:
     """Make the Gram of a kernel matrix, dense or sparse."""
     if check not in ("seen", "full"):
         raise ValueError(f"check={check!r}: it is 'seen' or 'full'")
-    K = K if _arrays.is_sparse(K) or _arrays.is_array(K) else from_sequence(K, name)
+    K = K if _arrays.is_sparse(K) else as_array(K, name)
     if len(K.shape) != 2 or K.shape[0] != K.shape[1] or K.shape[0] < 2:
         raise ValueError(
             f"{name} must be a square kernel matrix, found shape {tuple(K.shape)}: points go in "
@@ -122,7 +122,7 @@ def _prove_positive(A: Gram, name: str) -> None:
 
 def frequencies(weights: Any, n: int, name: str) -> np.ndarray:
     """Read weights as frequencies of n rows."""
-    w = _arrays.to_numpy(weights if _arrays.is_array(weights) else from_sequence(weights, name))
+    w = _arrays.to_numpy(as_array(weights, name))
     if w.dtype.kind not in "biuf":
         raise TypeError(f"{name} must be numbers, found dtype {w.dtype}")
     w = w.astype(np.float64)

@@ -320,9 +320,9 @@ def _information(
     selector: InformationSelector, X: Any, y: Any, sample_weight: Any, units: list[list[int]]
 ) -> Any:
     """Return the entropies of an unfitted selector's table."""
-    columns, symbol, y = selector._read(X, y)
+    columns, symbol = selector._read(X, y)
     target = reading.read_target(y, selector.task)
-    weights = selector._weights(sample_weight, len(columns[0]))
+    weights = selector._weights(sample_weight, len(columns[0].values))
     table = selector._table(columns, symbol, units, target, weights)
     return _criterion(selector).information(table)
 

@@ -299,10 +299,10 @@ def _rounded(*values: float) -> list[float]:
 
 
 def _spectrum(selector: InformationSelector, X: Any) -> Section:
-    columns = reading.read_frame(X) if reading.is_frame(X) else list(np.asarray(X, float).T)
+    columns = reading.read_columns(X)
     nominal = set(selector._columns("categorical_features"))
     chosen = selector.indices_.tolist()
-    symbols = [j in nominal or columns[j].dtype.kind == "i" for j in chosen]
+    symbols = [j in nominal or columns[j].symbol for j in chosen]
     joint = reading.variable([columns[j] for j in chosen], symbols, [False] * len(chosen))
     kernel = Gaussian(1.0) if selector.kernel is None else selector.kernel
     A = joint.gram(kernel, selector.standardize, None)

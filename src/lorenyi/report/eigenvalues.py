@@ -152,9 +152,9 @@ def _solved(A: Gram, rank: int | None, seed: int) -> Spectrum:
 
 
 def _variable(X: Any, categorical: Sequence[int]) -> Variable:
-    columns = reading.read_frame(X) if reading.is_frame(X) else list(np.asarray(X, float).T)
+    columns = reading.read_columns(X)
     reading.require_values(columns, False)
-    symbols = [j in set(categorical) or c.dtype.kind == "i" for j, c in enumerate(columns)]
+    symbols = [j in set(categorical) or c.symbol for j, c in enumerate(columns)]
     return reading.variable(columns, symbols, [False] * len(columns))
 
 

@@ -6,7 +6,10 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
+from sklearn.utils.validation import _num_samples
 
+from lorenyi import columns
+from lorenyi.columns import Column, array_columns, frame_columns
 from lorenyi.selection.table import Variable
 
 Columns = Any  # positions, names or a mask
@@ -17,12 +20,12 @@ def is_frame(X: Any) -> bool:
     return hasattr(X, "__dataframe__") or (hasattr(X, "columns") and hasattr(X, "shape"))
 
 
-def positions(columns: Columns, names: Sequence[str] | None, count: int, what: str) -> list[int]:
+def positions(wanted: Columns, names: Sequence[str] | None, count: int, what: str) -> list[int]:
     """Return the positions of columns given by number, by name or as a mask."""
-    if columns is None:
+    if wanted is None:
         return []
-    one = isinstance(columns, (str, int, np.integer))
-    items: list[Any] = [columns] if one else list(columns)
+    one = isinstance(wanted, (str, int, np.integer))
+    items: list[Any] = [wanted] if one else list(wanted)
     if items and all(isinstance(item, (bool, np.bool_)) for item in items):
         if len(items) != count:
             raise ValueError(f"{what} is a mask of {len(items)} columns and X has {count}")
@@ -41,62 +44,30 @@ def _position(item: Any, names: Sequence[str] | None, count: int, what: str) -> 
     return int(item) % count
 
 
-def read_frame(X: Any, name: str = "X") -> list[np.ndarray]:
-    """Return the columns of a data frame: float64 (NaN is missing), or int64 codes of symbols.
-
-    Codes of symbols are negative where the value is missing.
-    """
-    import narwhals as nw
-
-    frame = nw.from_native(X, eager_only=True, allow_series=True)
-    series = [frame] if isinstance(frame, nw.Series) else list(frame.iter_columns())
-    return [_series(s, f"{name}[{s.name!r}]") for s in series]
+def read_columns(X: Any, name: str = "X") -> list[Column]:
+    """Return the typed columns of a data frame, or of an array."""
+    if is_frame(X) or columns.is_frame(X):
+        return frame_columns(X, name)[0]
+    array = np.asanyarray(X)
+    if array.dtype.kind in "US" and not hasattr(X, "__array__"):
+        array = np.asarray(X, dtype=object)  # NumPy makes text of all that stands beside text
+    return array_columns(array.reshape(len(array), -1), name)
 
 
-def _series(series: Any, label: str) -> np.ndarray:
-    if series.dtype.is_numeric():
-        values = series.to_numpy()
-        if values.dtype.kind == "c":
-            raise ValueError(f"Complex data not supported: {label}")
-        values = np.asarray(values, dtype=np.float64)
-        null = np.asarray(series.is_null().to_numpy(), dtype=bool)
-        return np.where(null, np.nan, values) if null.any() else values
-    if series.dtype.is_nested():
-        raise TypeError(f"{label} holds {series.dtype}: a column holds one number or symbol a row")
-    return symbols(np.asarray(series.to_numpy(), dtype=object))
-
-
-def symbols(values: np.ndarray) -> np.ndarray:
-    """Code the distinct values of a column, as text, from 0; missing ones are -1."""
-    missing = np.array([v is None or v != v or v is _pandas_na(v) for v in values], dtype=bool)
-    found = np.full(len(values), -1, dtype=np.int64)
-    text = values[~missing].astype(str)
-    if len(text):
-        found[~missing] = np.unique(text, return_inverse=True)[1]
-    return found
-
-
-def _pandas_na(value: Any) -> Any:
-    return value if type(value).__name__ in ("NAType", "NaTType") else _NOTHING
-
-
-_NOTHING = object()
-
-
-def require_values(columns: Iterable[np.ndarray], allow_missing: bool, name: str = "X") -> None:
-    """Refuse infinities, and NaN unless missing values are allowed, naming the place."""
-    for j, column in enumerate(columns):
-        missing = column < 0 if column.dtype.kind == "i" else np.isnan(column)
-        infinite = np.isinf(column) if column.dtype.kind == "f" else np.zeros(0, dtype=bool)
+def require_values(given: Iterable[Column], allow_missing: bool, name: str = "X") -> None:
+    """Refuse infinities, and missing values unless they are allowed, naming the place."""
+    for j, column in enumerate(given):
+        infinite = np.isinf(column.values) if column.values.dtype.kind == "f" else np.zeros(0)
         if infinite.any():
             raise ValueError(
                 f"Input {name} contains infinity at row {np.flatnonzero(infinite)[0]}, column {j}"
             )
+        missing = column.gaps
         if missing.any() and not allow_missing:
+            value = ", or say missing='value' to treat missing as a value of its own"
             raise ValueError(
                 f"Input {name} contains NaN: {int(missing.sum())} missing in column {j}, first at "
-                f"row {np.flatnonzero(missing)[0]}. Drop or impute them, or say missing='value' to "
-                "treat missing as a value of its own"
+                f"row {np.flatnonzero(missing)[0]}. Drop or impute them{value * (name == 'X')}"
             )
 
 
@@ -104,40 +75,40 @@ def require_aligned(X: Any, y: Any) -> None:
     """Refuse a missing target, and one of another length."""
     if y is None:
         raise ValueError("requires y to be passed, but the target y is None")
-    n, m = (int(v.shape[0]) if hasattr(v, "shape") else len(v) for v in (X, y))
+    n, m = _num_samples(X), _num_samples(y)
     if n != m:
         raise ValueError(f"X has {n} rows and y has {m}: they must be the same rows")
     if n < 2 or X.shape[1] < 1:
         raise ValueError(f"X has shape {X.shape}: a minimum of 2 rows and 1 column is required")
 
 
-def numbers_or_symbols(column: np.ndarray) -> np.ndarray:
-    """Read a column of objects: as numbers if all are."""
-    try:
-        return column.astype(np.float64)
-    except (TypeError, ValueError):
-        return symbols(column)
-
-
 def variable(
-    columns: Sequence[np.ndarray], nominal: Sequence[bool], discrete: Sequence[bool]
+    given: Sequence[Column], nominal: Sequence[bool], discrete: Sequence[bool]
 ) -> Variable:
     """Return columns as one variable: numbers and symbols."""
-    n = len(columns[0])
-    numbers = [c for c, symbol in zip(columns, nominal, strict=True) if not symbol]
-    codes = [_coded(c) for c, symbol in zip(columns, nominal, strict=True) if symbol]
+    n = len(given[0].values)
+    numbers = [c for c, symbol in zip(given, nominal, strict=True) if not symbol]
+    codes = [c.codes() for c, symbol in zip(given, nominal, strict=True) if symbol]
     keep = [bool(d) for d, symbol in zip(discrete, nominal, strict=True) if not symbol]
+    for column, kept in zip(numbers, keep, strict=True):
+        _require_distinct(column, kept)
     return Variable(
-        np.stack(numbers, axis=1).astype(np.float64) if numbers else np.zeros((n, 0)),
+        np.stack([c.numbers() for c in numbers], axis=1) if numbers else np.zeros((n, 0)),
         np.stack(codes, axis=1) if codes else np.zeros((n, 0), dtype=np.int64),
         np.array(keep, dtype=bool),
     )
 
 
-def _coded(column: np.ndarray) -> np.ndarray:
-    if column.dtype.kind in "iu":
-        return np.asarray(column, dtype=np.int64)
-    return np.unique(column, return_inverse=True)[1].astype(np.int64)
+def _require_distinct(column: Column, discrete: bool) -> None:
+    """Refuse integers whose values count, if float64 does not tell them apart."""
+    values = column.values
+    if not discrete or values.dtype.kind not in "iu":
+        return
+    if len(np.unique(values)) > len(np.unique(values.astype(np.float64))):
+        raise ValueError(
+            f"discrete_features: {column.label} has integers beyond 2^53, which as numbers are not "
+            "told apart; name it in categorical_features instead"
+        )
 
 
 def read_target(y: Any, task: str) -> Variable:
@@ -152,23 +123,17 @@ def read_target(y: Any, task: str) -> Variable:
     """
     if task not in ("auto", "classification", "regression"):
         raise ValueError(f"task={task!r}: it is 'auto', 'classification' or 'regression'")
-    if is_frame(y) or hasattr(y, "to_numpy"):
-        columns = read_frame(y, "y")
-    else:
-        array = np.asarray(y)
-        array = array.reshape(len(array), -1)
-        numeric = array.dtype.kind in "iuf"
-        columns = [c.astype(np.float64) if numeric else symbols(c.astype(object)) for c in array.T]
-    require_values(columns, False, "y")
-    nominal = [c.dtype.kind == "i" or _labels(c, task) for c in columns]
-    if task == "regression" and any(nominal):
+    given = read_columns(y, "y")
+    require_values(given, False, "y")
+    if task == "regression" and any(c.symbol for c in given):
         raise ValueError("task='regression' needs a target of numbers: y has text or categories")
-    return variable(columns, nominal, [False] * len(columns))
+    nominal = [c.symbol or _labels(c.values, task) for c in given]
+    return variable(given, nominal, [False] * len(given))
 
 
-def _labels(column: np.ndarray, task: str) -> bool:
+def _labels(values: np.ndarray, task: str) -> bool:
     """Tell whether numbers are labels: said, or whole and few."""
     if task != "auto":
         return task == "classification"
-    whole = bool((column == np.floor(column)).all())
-    return whole and len(np.unique(column)) <= max(20, len(column) // 10)
+    whole = values.dtype.kind in "iu" or bool((values == np.floor(values)).all())
+    return whole and len(np.unique(values)) <= max(20, len(values) // 10)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,8 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 
 from lorenyi import _arrays
 from lorenyi.blocks import cores, in_memory, workers_of
+from lorenyi.columns import Column, unmasked
+from lorenyi.gram.ready import points_of
 from lorenyi.kernels import Gaussian, Kernel
 from lorenyi.selection import reading
 from lorenyi.selection.criteria import Criterion, JointInformation
@@ -179,9 +182,9 @@ class InformationSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         cluster = workers_of(X)
         X, y = in_memory(X, "X"), in_memory(y, "y")
         sample_weight = in_memory(sample_weight, "sample_weight")
-        columns, symbol, y = self._read(X, y)
+        columns, symbol = self._read(X, y)
         target = reading.read_target(y, self.task)
-        weights = self._weights(sample_weight, len(columns[0]))
+        weights = self._weights(sample_weight, len(columns[0].values))
         units = self._units(len(columns))
         table = self._table(columns, symbol, units, target, weights)
         table = replace(table, cluster=cluster)
@@ -262,41 +265,29 @@ class InformationSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             raise ValueError(f"missing={self.missing!r}: it is 'error' or 'value'")
         return criterion
 
-    def _read(self, X: Any, y: Any) -> tuple[list[np.ndarray], list[bool], Any]:
-        """Return the columns of X, which of them are nominal, and y."""
-        allow, given = self.missing == "value", y
-        mixed = reading.is_frame(X) or (
-            getattr(getattr(X, "dtype", None), "kind", "f") in "OU"
-            and self.categorical_features is not None
-        )
-        if not mixed:
-            finite: bool | str = "allow-nan" if allow else True
-            X, y = validate_data(
-                self,
-                X,
-                y,
-                dtype="numeric",
-                ensure_all_finite=finite,
-                ensure_min_samples=2,
-                multi_output=True,
-                y_numeric=False,
-            )
-            boolean = X.dtype.kind == "b"
-            columns = list(np.asarray(X, dtype=np.float64).T)
-            symbol = [boolean] * len(columns)
-        else:
+    def _read(self, X: Any, y: Any) -> tuple[list[Column], list[bool]]:
+        """Return the columns of X, and which of them are nominal; y must have the same rows."""
+        kind = getattr(getattr(X, "dtype", None), "kind", "f")
+        if reading.is_frame(X) or self._typed(X, kind):
+            columns = reading.read_columns(X)
             validate_data(self, X, skip_check_array=True)
-            reading.require_aligned(X, y)
-            columns = (
-                reading.read_frame(X)
-                if reading.is_frame(X)
-                else [reading.numbers_or_symbols(column) for column in np.asarray(X).T]
-            )
-            symbol = [column.dtype.kind == "i" for column in columns]
-            reading.require_values(columns, allow)
+        else:
+            if kind in "mM":  # times are numbers here
+                X = np.where(np.isnat(X), np.nan, np.asarray(X).astype(np.float64))
+            X = validate_data(self, X, ensure_all_finite=False, ensure_min_samples=2)
+            columns = reading.read_columns(X)
+        reading.require_aligned(X, y)
+        reading.require_values(columns, self.missing == "value")
+        symbol = [column.symbol for column in columns]
         for j in self._columns("categorical_features"):
             symbol[j] = True
-        return columns, symbol, given if reading.is_frame(given) else y
+        return columns, symbol
+
+    def _typed(self, X: Any, kind: str) -> bool:
+        """Tell whether an array has columns of different kinds, or a mask."""
+        named = kind in "US" and self.categorical_features is not None
+        masked = isinstance(X, np.ma.MaskedArray)
+        return getattr(X, "ndim", 0) == 2 and (named or masked or kind == "O")
 
     def _columns(self, what: str) -> list[int]:
         names = getattr(self, "feature_names_in_", None)
@@ -314,7 +305,7 @@ class InformationSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
 
     def _table(
         self,
-        columns: list[np.ndarray],
+        columns: list[Column],
         symbol: list[bool],
         units: list[list[int]],
         target: Variable,
@@ -338,24 +329,29 @@ class InformationSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         if sample_weight is None:
             return None
         weights = _check_sample_weight(
-            sample_weight, np.empty((n, 1)), dtype=np.float64, ensure_non_negative=True
+            unmasked(sample_weight, "sample_weight"),  # which the check would ignore
+            np.empty((n, 1)),
+            dtype=np.float64,
+            ensure_non_negative=True,
         )
-        if weights.sum() <= 1 + 1e-9:
-            raise ValueError(
-                f"sample_weight sums to {weights.sum():g}: weights are frequencies, whose sum is "
-                "the number of points; multiply probabilities by it"
-            )
+        points_of(weights, "sample_weight")
         return np.asarray(weights)
 
     def _count(self, criterion: Criterion, features: int, required: int) -> tuple[int, Stop | None]:
         """Return how many features to choose at most, and when to stop before."""
         wanted = self.n_features_to_select
         if isinstance(wanted, str) and wanted == "auto":
-            if not 0 < self.level < 1:
+            if not isinstance(self.level, Real) or not 0 < self.level < 1:
                 raise ValueError(f"level={self.level!r}: it must lie between 0 and 1")
-            copies = self.n_permutations or (300 if criterion.entropy is None else 30)
-            if copies < 5:
-                raise ValueError(f"n_permutations={self.n_permutations!r}: it must be at least 5")
+            if not isinstance(self.tol, Real) or self.tol != self.tol:
+                raise ValueError(f"tol={self.tol!r}: it must be a number of bits")
+            copies = self.n_permutations
+            if copies is None:
+                copies = 300 if criterion.entropy is None else 30
+            if not isinstance(copies, Integral) or isinstance(copies, bool) or copies < 5:
+                raise ValueError(
+                    f"n_permutations={copies!r}: it must be an integer of at least 5, or None"
+                )
             return features, Stop(self.level, self.tol, copies, _seed(self.random_state))
         number = isinstance(wanted, (int, float, np.number)) and not isinstance(wanted, bool)
         if number and isinstance(wanted, (float, np.floating)) and 0 < wanted <= 1:
@@ -378,8 +374,8 @@ def _seed(random_state: Any) -> int:
 def _workers(n_jobs: int | None) -> int | None:
     if n_jobs is None or n_jobs == -1:
         return None
-    if n_jobs == 0:
-        raise ValueError("n_jobs=0: give a number of threads, -1 or None for all cores")
+    if not isinstance(n_jobs, Integral) or isinstance(n_jobs, bool) or n_jobs == 0:
+        raise ValueError(f"n_jobs={n_jobs!r}: give a number of threads, -1 or None for all cores")
     return n_jobs if n_jobs > 0 else max(1, cores() + 1 + n_jobs)
 
 

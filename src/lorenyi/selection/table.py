@@ -97,14 +97,14 @@ def _binned(x: np.ndarray, bins: int, weights: np.ndarray | None) -> np.ndarray:
 
 
 def _standardised(X: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
+    # Squares neither overflow nor vanish; a power of 2 changes no digit.
+    X = np.ldexp(X, -np.frexp(np.nanmax(np.abs(X), axis=0, initial=0.0))[1])
     w = np.where(np.isnan(X), 0.0, 1.0 if weights is None else weights[:, None])
     total = np.maximum(w.sum(axis=0), np.finfo(float).tiny)
     X = X - np.where(np.isnan(X[:1]), 0.0, X[:1])  # keeps digits where the mean is large
-    largest = np.nanmax(np.abs(X), axis=0, initial=0.0)
-    X = X / np.where(largest > 0, largest, 1.0)  # whose squares are in range
     mean = np.nansum(w * X, axis=0) / total
     deviation = np.sqrt(np.nansum(w * (X - mean) ** 2, axis=0) / total)
-    flat = ~(deviation > 1e-14 * np.abs(mean)) | (largest == 0)
+    flat = ~(deviation > 1e-14 * np.abs(mean)) | (np.nanmax(np.abs(X), axis=0, initial=0.0) == 0)
     return np.asarray(np.where(flat & ~np.isnan(X), 0.0, (X - mean) / np.where(flat, 1, deviation)))
 
 

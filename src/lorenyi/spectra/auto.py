@@ -10,6 +10,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from numbers import Real
 
 import numpy as np
 
@@ -109,9 +110,11 @@ class Auto(Solver):
     progress: Progress | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
-        if not self.tol > 0:
-            raise ValueError(f"tol={self.tol!r}: the width in bits to reach must be positive")
-        if self.memory is not None and not self.memory > 0:
+        if not isinstance(self.tol, Real) or not self.tol > 0:
+            raise ValueError(
+                f"tol={self.tol!r}: the width in bits to reach must be a positive number"
+            )
+        if self.memory is not None and not (isinstance(self.memory, Real) and self.memory > 0):
             raise ValueError(f"memory={self.memory!r}: give a number of bytes, or None")
         require_seed(self.seed)
 

@@ -1,0 +1,267 @@
+"""Typed columns: what NumPy arrays and data-frames hold, read in one way for everybody.
+
+A column holds numbers or symbols, and tells where it has no value. Whether such a gap is an error
+is for its reader to say.
+"""
+
+from __future__ import annotations
+
+import datetime
+import sys
+from collections.abc import Iterable
+from dataclasses import dataclass
+from decimal import Decimal
+from numbers import Complex, Integral, Real
+from typing import Any
+
+import numpy as np
+
+REMEDY = "drop or impute such rows first"
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """One typed column.
+
+    Parameters
+    ----------
+    label : str
+        What errors call it.
+    values : array of n
+        Numbers (integers stay integers), or symbols in a form that can be sorted.
+    symbol : bool
+        Whether they are symbols: text, truth values, categories, times.
+    missing : array of bool
+        Where there is no value. NaN in a column of floats is not marked.
+    """
+
+    label: str
+    values: np.ndarray
+    symbol: bool
+    missing: np.ndarray
+
+    def present(self, first: int = 0) -> np.ndarray:
+        """Return the values, if none is missing; errors count rows from `first`."""
+        require_present(self.missing, self.label, first)
+        return self.values
+
+    @property
+    def gaps(self) -> np.ndarray:
+        """Where there is no value, or NaN."""
+        return (
+            self.missing | np.isnan(self.values) if self.values.dtype.kind == "f" else self.missing
+        )
+
+    def numbers(self) -> np.ndarray:
+        """Return numbers as float64, NaN where one is missing."""
+        return np.where(self.missing, np.nan, self.values.astype(np.float64))
+
+    def codes(self) -> np.ndarray:
+        """Number the distinct values from 0, in their order; -1 where one is missing."""
+        codes = np.unique(self.values, return_inverse=True)[1].astype(np.int64)
+        return np.where(self.gaps, -1, codes)
+
+
+def require_present(missing: np.ndarray, label: str, first: int = 0) -> None:
+    """Refuse missing values, naming the row of the first; rows are counted from `first`."""
+    count = int(missing.sum())
+    if count:
+        row = first + int(np.argwhere(missing)[0][0])
+        values = "values" if count > 1 else "value"
+        raise ValueError(f"{label} has {count} missing {values}, first at row {row}: {REMEDY}")
+
+
+def unmasked(array: Any, name: str, first: int = 0) -> Any:
+    """Return a masked array as a plain one, if no value is masked; all else as it is."""
+    if not isinstance(array, np.ma.MaskedArray):
+        return array
+    require_present(np.ma.getmaskarray(array), name, first)
+    return np.ma.getdata(array)
+
+
+def refuse_complex(name: str) -> None:
+    """Say what to do with complex numbers."""
+    raise TypeError(
+        f"{name} is complex: kernels here are of real points; pass its real and imaginary parts as "
+        "columns"
+    )
+
+
+# ------------------------------------------------------------------------------- NumPy arrays
+
+
+def array_columns(array: np.ndarray, name: str, first: int = 0) -> list[Column]:
+    """Return the columns of a NumPy array (n x d) of any type, masked or not."""
+    if array.dtype.kind == "c":
+        refuse_complex(name)
+    labels = [f"{name}[:, {j}]" for j in range(array.shape[1])] if array.shape[1] > 1 else [name]
+    return [_values(c, label, first) for c, label in zip(array.T, labels, strict=True)]
+
+
+def _values(values: np.ndarray, label: str, first: int) -> Column:
+    missing = np.array(np.ma.getmaskarray(values))
+    values = np.ma.getdata(values)
+    kind = values.dtype.kind
+    if kind == "c":
+        refuse_complex(label)
+    if kind == "V":
+        raise TypeError(f"{label} is a structured array: pass its fields as columns of one type")
+    if kind in "OT":
+        return _objects(values.astype(object), missing, label, first)
+    if kind in "mM":
+        missing |= np.isnat(values)
+    return Column(label, values, kind not in "iuf", missing)
+
+
+def _objects(values: np.ndarray, missing: np.ndarray, label: str, first: int) -> Column:
+    """Read objects of one kind: all numbers, or all symbols."""
+    missing = missing | np.fromiter(map(_is_missing, values), dtype=bool, count=len(values))
+    known = values[~missing]
+    types = set(map(type, known))
+    families = {_family(t) for t in types}
+    if len(families) > 1 or any(t.__hash__ is None for t in types):
+        _refuse_mixture(values, missing, label, first)
+    family = families.pop() if families else Real
+    if family is Real:
+        whole = bool(types) and all(issubclass(t, Integral) for t in types)
+        return Column(label, _as_numbers(values, missing, whole, label), False, missing)
+    if family is Complex:
+        refuse_complex(label)
+    found = np.full(len(values), "", dtype=object)
+    found[~missing] = list(_texts(known, family))
+    return Column(label, found.astype(str), True, missing)
+
+
+def _is_missing(value: Any) -> bool:
+    if isinstance(value, (float, np.floating, Decimal, np.datetime64, np.timedelta64)):
+        return bool(value != value)
+    return value is None or type(value).__name__ in ("NAType", "NaTType")
+
+
+def _family(kind: type) -> type:
+    """Return what kind of value a type is, such that two of one kind can be told apart."""
+    if issubclass(kind, (bool, np.bool_)):
+        return bool
+    if issubclass(kind, (Real, Decimal)):
+        return Real
+    families = (Complex, str, bytes, datetime.datetime)
+    return next((family for family in families if issubclass(kind, family)), kind)
+
+
+def _as_numbers(values: np.ndarray, missing: np.ndarray, whole: bool, label: str) -> np.ndarray:
+    if not whole:
+        try:
+            return np.where(missing, np.nan, values).astype(np.float64)
+        except OverflowError:
+            raise ValueError(
+                f"{label} has a number beyond the range of float64: scale it"
+            ) from None
+    filled = np.where(missing, 0, values)
+    low, high = min(filled, default=0), max(filled, default=0)
+    for kind in (np.int64, np.uint64):
+        if np.iinfo(kind).min <= low and high <= np.iinfo(kind).max:
+            return filled.astype(kind)
+    raise ValueError(
+        f"{label} has whole numbers from {low} to {high}, which 64 bits do not hold: convert them "
+        "to text if they are labels, or to float64 if they are amounts"
+    )
+
+
+def _texts(values: np.ndarray, family: type) -> Iterable[str]:
+    """Return symbols as text that is equal where they are."""
+    if family is str:
+        return values
+    if family is bytes:
+        return (value.decode("latin-1") for value in values)
+    known = {value: str(value) for value in dict.fromkeys(values)}
+    return (known[value] for value in values)
+
+
+def _refuse_mixture(values: np.ndarray, missing: np.ndarray, label: str, first: int) -> None:
+    rows = np.flatnonzero(~missing)
+    a = int(rows[0])
+    family = _family(type(values[a]))
+    found = [f"{type(values[a]).__name__} {values[a]!r:.60} at row {first + a}"]
+    b = next((int(r) for r in rows if _family(type(values[r])) is not family), a)
+    if b > a:
+        found.append(f"{type(values[b]).__name__} {values[b]!r:.60} at row {first + b}")
+    raise TypeError(
+        f"{label} is an object array with {' and '.join(found)}: such an argument must be all "
+        "strings, or all numbers; convert it with .astype(float) or .astype(str)"
+    )
+
+
+# ------------------------------------------------------------------------------- data-frames
+
+
+def is_frame(x: Any) -> bool:
+    """Tell whether x is a data-frame, or comes from a library of them."""
+    return hasattr(x, "__narwhals_dataframe__") or _library(x) in (
+        "pandas",
+        "polars",
+        "pyarrow",
+        "modin",
+        "cudf",
+    )
+
+
+def _library(x: Any) -> str:
+    return type(x).__module__.split(".")[0]
+
+
+def frame_columns(x: Any, name: str, first: int = 0) -> tuple[list[Column], bool]:
+    """Return the columns of a data-frame, and whether x is one; errors count from `first`."""
+    import narwhals as nw
+
+    try:
+        frame = nw.from_native(_as_column(x), eager_only=True, allow_series=True)
+        series = [frame] if isinstance(frame, nw.Series) else list(frame.iter_columns())
+    except nw.exceptions.DuplicateError as error:
+        names = list(getattr(x, "column_names", None) or x.columns)
+        twice = next(n for n in names if names.count(n) > 1)
+        raise ValueError(
+            f"{name} has {names.count(twice)} columns named {twice!r}: give each a name of its own"
+        ) from error
+    except TypeError as error:
+        raise TypeError(
+            f"{name} is a {type(x).__name__}, not a data-frame in memory or one of its columns: "
+            "collect() a lazy one"
+        ) from error
+    labels = [f"{name}[{s.name!r}]" if s.name not in (None, "") else name for s in series]
+    found = [_series(s, label, first) for s, label in zip(series, labels, strict=True)]
+    return found, isinstance(frame, nw.Series)
+
+
+def _as_column(x: Any) -> Any:
+    """Return an index or array of pandas or pyarrow as a column, which keeps its type."""
+    if hasattr(x, "__array__") and not hasattr(x, "iloc") and _library(x) == "pandas":
+        return sys.modules["pandas"].Series(x)
+    if hasattr(x, "__array__") and not hasattr(x, "chunks") and hasattr(x, "type"):
+        return sys.modules["pyarrow"].chunked_array([x])
+    return x
+
+
+def _series(series: Any, label: str, first: int) -> Column:
+    import narwhals as nw
+
+    dtype = series.dtype
+    missing = np.array(series.is_null().to_numpy(), dtype=bool)
+    if dtype.is_nested():
+        raise TypeError(
+            f"{label} holds {dtype}: a column holds one number or symbol a row; spread it over "
+            "columns first"
+        )
+    if dtype in (nw.Int128, nw.UInt128, nw.Decimal):  # NumPy has none
+        return _objects(np.array(series.to_list(), dtype=object), missing, label, first)
+    if dtype.is_numeric() or dtype == nw.Boolean:
+        filled = series.fill_null(False if dtype == nw.Boolean else 0) if missing.any() else series
+        values = filled.to_numpy()
+        if dtype.is_float():
+            values = np.where(missing, values.dtype.type(np.nan), values)
+        return Column(label, values, dtype == nw.Boolean, missing)
+    if isinstance(dtype, (nw.Object, nw.Unknown, nw.Binary, nw.Duration)):
+        found = _values(series.to_numpy(), label, first)
+        return Column(label, found.values, found.symbol, found.missing | missing)
+    text = np.array(series.cast(nw.String).to_numpy(), dtype=object)
+    text[missing] = ""
+    return Column(label, text.astype(str), True, missing)
