@@ -174,7 +174,7 @@ def like(x: Array, reference: Array) -> Array:
         moved = x
     else:
         device = None if is_numpy(reference) else array_api_compat.device(reference)
-        source = np.ascontiguousarray(to_numpy(x))
+        source = np.asarray(to_numpy(x), order="C")
         # An axis of length 1 counts as contiguous whatever its stride; PyTorch minds a negative.
         awkward = not source.flags.writeable or min(source.strides, default=0) < 0
         if awkward and not is_numpy(reference):

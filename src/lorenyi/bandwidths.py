@@ -147,7 +147,7 @@ class Nearest(Bandwidth):
         if weights is None and len(points) <= self.sample:
             X = _arrays.detach(points.all())
             scale = _magnitude(X) if _arrays.is_numpy(X) else 1.0
-            return scale * _mean_nearest(X / scale, min(self.k, len(points) - 1))
+            return _or_one(scale * _mean_nearest(X / scale, min(self.k, len(points) - 1)))
         X, frequency = _sampled(points, weights, self.sample, self.seed)
         scale = _magnitude(X)
         X = X / scale
@@ -155,16 +155,20 @@ class Nearest(Bandwidth):
         frequency = frequency[frequency > 0]
         k = min(float(self.k), float(frequency.sum()) - 1)
         if (frequency == 1).all():
-            return scale * _mean_nearest(X, int(k))
-        return scale * _weighted_nearest(-2 * _exponents(X), frequency, k)
+            return _or_one(scale * _mean_nearest(X, int(k)))
+        return _or_one(scale * _weighted_nearest(-2 * _exponents(X), frequency, k))
 
     def of_exponents(self, exponents: Array) -> float:
         """Return the bandwidth from -|x - y|^2 / 2 of all points."""
-        return _mean_distance(exponents, min(self.k, int(exponents.shape[0]) - 1))
+        return _or_one(_mean_distance(exponents, min(self.k, int(exponents.shape[0]) - 1)))
 
 
 def _exponents(X: Array) -> Array:
-    """Return -|x - y|^2 / 2, of points moved to their mean: large coordinates lose digits."""
+    """Return -|x - y|^2 / 2: by differences in NumPy, so that equal points are at distance zero."""
+    if _arrays.is_numpy(X):
+        from scipy.spatial.distance import cdist
+
+        return -0.5 * cdist(X, X, "sqeuclidean")
     return _arrays.exponents(X - _arrays.namespace(X).mean(X, axis=0))[0]
 
 
@@ -179,8 +183,12 @@ def _mean_nearest(X: Array, k: int) -> float:
 def _mean_distance(exponents: Array, k: int) -> float:
     near = _arrays.largest(exponents, k + 1)  # of each point to itself: 0
     xp = _arrays.namespace(near)
-    mean = float(xp.sum(xp.sqrt(-2 * near))) / (int(near.shape[0]) * k)
-    return mean if mean > 0 else 1.0  # all neighbours are equal: any bandwidth will do
+    return float(xp.sum(xp.sqrt(-2 * near))) / (int(near.shape[0]) * k)
+
+
+def _or_one(mean: float) -> float:
+    """Return a mean distance, or 1 where all neighbors are equal: any bandwidth will do."""
+    return mean if mean > 0 else 1.0
 
 
 def _weighted_nearest(squares: np.ndarray, frequency: np.ndarray, k: float) -> float:
@@ -190,8 +198,7 @@ def _weighted_nearest(squares: np.ndarray, frequency: np.ndarray, k: float) -> f
     reached = np.minimum(np.cumsum(np.take_along_axis(copies, order, axis=1), axis=1), k)
     taken = np.diff(reached, axis=1, prepend=0.0)
     distance = np.sqrt(np.take_along_axis(squares, order, axis=1))
-    mean = float(frequency @ np.sum(taken * distance, axis=1) / (k * frequency.sum()))
-    return mean if mean > 0 else 1.0
+    return float(frequency @ np.sum(taken * distance, axis=1) / (k * frequency.sum()))
 
 
 def _sum_of_rows(rows: np.ndarray, block: slice) -> np.ndarray:

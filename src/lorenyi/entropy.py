@@ -164,11 +164,15 @@ def _log2_rank(spectrum: Spectrum, rank: int | None) -> Array:
 
 
 def _log2_ranks(spectrum: Spectrum, rank: int | None) -> tuple[float, float]:
-    """Return the least and the largest S_0: of what rounding leaves no doubt of, and of all."""
+    """Return the least and the largest S_0: of what rounding leaves no doubt of, and of all.
+
+    What was found until the trace was used up may be all but some that are tiny.
+    """
     values = _arrays.to_numpy(spectrum.values).astype(np.float64)
     relative = len(values) * _arrays.epsilon(spectrum.values) + spectrum.rounding
     doubt = relative * float(np.linalg.norm(values))
-    return _log2_count(spectrum, rank, doubt), _log2_count(spectrum, rank, -1.0)
+    most = math.log2(spectrum.n) if spectrum.proof else _log2_count(spectrum, rank, -1.0)
+    return _log2_count(spectrum, rank, doubt), most
 
 
 def _log2_count(spectrum: Spectrum, rank: int | None, above: float) -> float:
@@ -331,6 +335,8 @@ class Renyi:
         return self.solver(A, self._order(), self._width)
 
     def _width(self, spectrum: Spectrum) -> float:
+        if self.alpha == 0:  # counts what is there: no search makes it narrower
+            return 0.0
         low, high = self._interval(spectrum)
         return high - low
 

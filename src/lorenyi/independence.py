@@ -13,7 +13,7 @@ from lorenyi.blocks import parallel
 from lorenyi.entropy import Renyi
 from lorenyi.gram import Gram, Points
 from lorenyi.kernels import Delta
-from lorenyi.measures import Functional, Variable, require_functional, variable
+from lorenyi.measures import Functional, Variable, functional, variable
 
 _TIE = 1e-9  # bits: permutations that only rename equal rows must count as equal
 
@@ -83,7 +83,7 @@ def independence_test(
     """
     if isinstance(permutations, bool) or not isinstance(permutations, int) or permutations < 1:
         raise ValueError(f"permutations={permutations!r}: it must be an integer of at least 1")
-    require_functional(entropy)
+    entropy = functional(entropy)
     A, B = variable(x, name="x"), variable(y, name="y")
     groups = np.zeros(len(B), dtype=np.int64)
     C = None

@@ -113,7 +113,7 @@ class _Scaled(Kernel):
         return f"{type(self).__name__}(sigma={shown})"
 
     def prepare(self, points: Source, weights: Source | None) -> tuple[Kernel, Source]:
-        """Settle the bandwidth; the points become (x - mean) / sigma."""
+        """Settle the bandwidth; the points become (x - center) / sigma."""
         sigma = self.sigma(points, weights) if isinstance(self.sigma, Bandwidth) else self.sigma
         d = points.shape[1]
         if isinstance(sigma, tuple) and len(sigma) != d:
@@ -121,9 +121,11 @@ class _Scaled(Kernel):
                 f"{self!r} has {len(sigma)} bandwidths and the points have {d} columns: give one "
                 "number, or one for each column"
             )
-        # Distances do not feel the shift; products of large coordinates would lose digits.
-        rows = points.rows(slice(0, min(len(points), 1024)))
-        shift = _arrays.namespace(rows).mean(_arrays.detach(rows), axis=0)
+        # Distances do not feel the shift; products of large coordinates would lose digits. The
+        # median of some rows is near most points, wherever a few are; their mean would not be.
+        rows = _arrays.detach(points.rows(slice(0, min(len(points), 1024))))
+        rows = rows[:: 1 + int(rows.shape[0]) // 64, :]
+        shift = _arrays.namespace(rows).sort(rows, axis=0)[rows.shape[0] // 2, :]
         scale = _arrays.like(np.asarray(sigma), shift) if isinstance(sigma, tuple) else sigma
         settled = self if sigma is self.sigma else replace(self, sigma=sigma)
         return settled, points.affine(shift, scale)
@@ -135,7 +137,21 @@ class _Scaled(Kernel):
         about |x|; |x|^2 + |y|^2 - 2 x'y loses |x|^2, and is not used where that is large.
         """
         square = points.largest_square()
+        if square > 1e4 and isinstance(points, ArraySource):  # but for points that are alone there
+            square = _largest_with_neighbors(points.array)
         return (min(square, 1e4) + 4 * math.sqrt(square)) * _arrays.epsilon(points.like)
+
+
+def _largest_with_neighbors(X: Array) -> float:
+    """Return the largest squared norm of those points for which another has nearly the same.
+
+    Points whose norms differ by more than 40 have a kernel below rounding, whatever is lost.
+    """
+    with np.errstate(over="ignore"):
+        norms = np.sort(np.sqrt(np.sum(_arrays.to_numpy(X).astype(np.float64) ** 2, axis=1)))
+    near = np.diff(norms) <= 40
+    together = np.append(near, False) | np.append(False, near)
+    return float(np.max(norms[together], initial=1.0)) ** 2
 
 
 @dataclass(frozen=True, repr=False)
@@ -447,7 +463,7 @@ class Function(Kernel):
     def diagonal(self, X: Array) -> Array | None:
         """Return k(x, x), a few rows at a time."""
         xp = _arrays.namespace(X)
-        parts = [X[i : i + 64, :] for i in range(0, X.shape[0], 64)]
+        parts = [X[cut, :] for cut in slices(int(X.shape[0]), 64)]
         return _arrays.concat([xp.linalg.diagonal(self.block(part, part)) for part in parts])
 
 

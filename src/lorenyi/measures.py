@@ -12,10 +12,12 @@ from collections.abc import Callable
 from itertools import combinations
 from typing import Any, TypeAlias
 
+import numpy as np
+
 from lorenyi import _arrays
 from lorenyi._arrays import Array
 from lorenyi.entropy import Renyi
-from lorenyi.estimate import Estimate
+from lorenyi.estimate import Bits, Estimate
 from lorenyi.gram import Gram, gram, joint
 
 Functional: TypeAlias = Callable[[Gram], Any]
@@ -35,10 +37,21 @@ def variable(x: Variable, weights: Any = None, name: str = "x") -> Gram:
     return gram(x, weights=weights, name=name).named(name)
 
 
-def require_functional(entropy: object) -> None:
-    """Refuse what is no function of a Gram, such as a name or a class."""
+def functional(entropy: Functional, *grams: Gram) -> Functional:
+    """Return the functional, checked, with values that the formulas of these Grams can combine.
+
+    Where one of them is in another library than NumPy, all values come back in that.
+    """
     if isinstance(entropy, type) or not callable(entropy):
         raise TypeError(f"entropy={entropy!r}: give a functional such as Renyi(alpha=2, rank=50)")
+    others = [A.reference for A in grams if not _arrays.is_numpy(A.reference)]
+
+    def value(A: Gram) -> Any:
+        found = entropy(A)
+        plain = isinstance(found, Bits) and not isinstance(found, Estimate)
+        return _arrays.like(np.asarray(float(found)), others[0]) if plain else found
+
+    return value if others else entropy
 
 
 def _variables(many: tuple[Variable, ...], weights: Any, least: int, what: str) -> list[Gram]:
@@ -65,8 +78,7 @@ def entropy(x: Variable, *, entropy: Functional = Renyi(), weights: Any = None) 
     >>> lr.entropy(["heads", "tails", "heads", "tails"])
     1.0 bits (x: Delta())
     """
-    require_functional(entropy)
-    return entropy(variable(x, weights))
+    return functional(entropy)(variable(x, weights))
 
 
 def joint_entropy(*variables: Variable, entropy: Functional = Renyi(), weights: Any = None) -> Any:
@@ -78,8 +90,7 @@ def joint_entropy(*variables: Variable, entropy: Functional = Renyi(), weights: 
     >>> lr.joint_entropy([0, 0, 1, 1], [0, 1, 0, 1])
     2.0 bits (variable 0: Delta(), variable 1: Delta())
     """
-    require_functional(entropy)
-    return entropy(joint(*_variables(variables, weights, 1, "joint_entropy")))
+    return functional(entropy)(joint(*_variables(variables, weights, 1, "joint_entropy")))
 
 
 def conditional_entropy(
@@ -93,9 +104,9 @@ def conditional_entropy(
     >>> float(lr.conditional_entropy([0, 1, 2, 3], given=[0, 0, 1, 1]))
     1.0
     """
-    require_functional(entropy)
     A, B = variable(x, weights), variable(given, weights, "given")
-    return entropy(A * B) - entropy(B)
+    H = functional(entropy, A, B)
+    return H(A * B) - H(B)
 
 
 def mutual_information(
@@ -114,9 +125,9 @@ def mutual_information(
     >>> lr.mutual_information(x, x > 0)
     0.692707 bits (x: Gaussian(sigma=0.6154), y: Delta())
     """
-    require_functional(entropy)
     A, B = variable(x, weights), variable(y, weights, "y")
-    return entropy(A) + entropy(B) - entropy(A * B)
+    H = functional(entropy, A, B)
+    return H(A) + H(B) - H(A * B)
 
 
 def normalized_mutual_information(
@@ -134,14 +145,14 @@ def normalized_mutual_information(
     >>> float(lr.normalized_mutual_information([0, 0, 1, 1], ["a", "a", "b", "b"]))
     1.0
     """
-    require_functional(entropy)
     A, B = variable(x, weights), variable(y, weights, "y")
-    a, b = entropy(A), entropy(B)
+    H = functional(entropy, A, B)
+    a, b = H(A), H(B)
     least = min(float(_arrays.detach(a)), float(_arrays.detach(b)))
     certified = isinstance(a, Estimate)
     if A.is_constant or B.is_constant or (least <= 1e-12 and not certified):  # zero, or rounding
         return Estimate(0.0, 0.0, 0.0, about=(a + b).about, unit="") if certified else 0.0 * a * b
-    return (a + b - entropy(A * B)) / (a * b) ** 0.5
+    return (a + b - H(A * B)) / (a * b) ** 0.5
 
 
 def conditional_mutual_information(
@@ -163,10 +174,10 @@ def conditional_mutual_information(
     >>> float(lr.conditional_mutual_information(x, y, given=[0, 1, 1, 0]))     # exclusive or
     1.0
     """
-    require_functional(entropy)
     A, B = variable(x, weights), variable(y, weights, "y")
     C = variable(given, weights, "given")
-    return entropy(A * C) + entropy(B * C) - entropy(A * B * C) - entropy(C)
+    H = functional(entropy, A, B, C)
+    return H(A * C) + H(B * C) - H(A * B * C) - H(C)
 
 
 def total_correlation(
@@ -180,9 +191,9 @@ def total_correlation(
     >>> float(lr.total_correlation([0, 1, 0, 1], [0, 1, 0, 1], [0, 1, 0, 1]))
     2.0
     """
-    require_functional(entropy)
     grams = _variables(variables, weights, 2, "total_correlation")
-    return _sum([entropy(A) for A in grams]) - entropy(joint(*grams))
+    H = functional(entropy, *grams)
+    return _sum([H(A) for A in grams]) - H(joint(*grams))
 
 
 def dual_total_correlation(
@@ -196,11 +207,11 @@ def dual_total_correlation(
     >>> float(lr.dual_total_correlation([0, 1, 0, 1], [0, 1, 0, 1], [0, 1, 0, 1]))
     1.0
     """
-    require_functional(entropy)
     grams = _variables(variables, weights, 2, "dual_total_correlation")
-    whole = entropy(joint(*grams))
+    H = functional(entropy, *grams)
+    whole = H(joint(*grams))
     others = [joint(*grams[:i], *grams[i + 1 :]) for i in range(len(grams))]
-    return whole - _sum([whole - entropy(rest) for rest in others])
+    return whole - _sum([whole - H(rest) for rest in others])
 
 
 def interaction_information(
@@ -217,12 +228,11 @@ def interaction_information(
     >>> float(lr.interaction_information([0, 0, 1, 1], [0, 1, 0, 1], [0, 1, 1, 0]))
     1.0
     """
-    require_functional(entropy)
     grams = _variables(variables, weights, 2, "interaction_information")
-    L = len(grams)
+    L, H = len(grams), functional(entropy, *grams)
     subsets = [T for size in range(1, L + 1) for T in combinations(grams, size)]
     signed = [(len(T) - L) % 2 for T in subsets]  # 1 where S counts positive
-    terms = [entropy(joint(*T)) for T in subsets]
+    terms = [H(joint(*T)) for T in subsets]
     return _sum([S if plus else -S for S, plus in zip(terms, signed, strict=True)])
 
 
@@ -235,8 +245,7 @@ def vendi_score(x: Variable, *, entropy: Functional = Renyi(), weights: Any = No
     >>> float(lr.vendi_score(["a", "b", "c", "d"]))
     4.0
     """
-    require_functional(entropy)
-    return 2.0 ** entropy(variable(x, weights))
+    return 2.0 ** functional(entropy)(variable(x, weights))
 
 
 def _sum(terms: list[Array]) -> Array:

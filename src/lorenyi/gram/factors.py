@@ -10,7 +10,7 @@ import numpy as np
 from lorenyi import _arrays
 from lorenyi._arrays import Array
 from lorenyi.blocks import ArraySource, Source, hstack, parallel, slices
-from lorenyi.kernels import Kernel, Precomputed
+from lorenyi.kernels import Cosine, Delta, Gaussian, Kernel, Laplacian, Precomputed
 
 Index: TypeAlias = slice | np.ndarray
 TILE = 512
@@ -156,5 +156,8 @@ def _joins(first: Factor, second: Factor) -> bool:
 
 
 def is_wide(factor: Factor) -> bool:
-    """Tell whether float32 would not tell apart points that the kernel does."""
-    return isinstance(factor, Points) and factor.source.largest_square() > 1e3
+    """Tell whether float32 would not tell apart points that the kernel does, or not hold them."""
+    if not isinstance(factor, Points) or isinstance(factor.kernel, Delta):
+        return False
+    scaled = isinstance(factor.kernel, (Gaussian, Laplacian, Cosine))
+    return not scaled or factor.source.largest_square() > 1e3

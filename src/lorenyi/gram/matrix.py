@@ -463,7 +463,7 @@ class Gram:
             return xp.astype(array, xp.float32, copy=False) if floating else array
 
         # Points far from the origin keep their digits: there only the entries become float32.
-        factors = [f if is_wide(f) or not points else f.map(cast) for f in self.factors]
+        factors = [f if not points or is_wide(f) else f.map(cast) for f in self.factors]
         return self.with_factors(factors, cast(self.scale), cast(self.weights))
 
     def detached(self) -> Gram:
@@ -495,10 +495,10 @@ class Gram:
         arrays = [self.scale, other.scale]
         reference = common(arrays)
         xp = _arrays.namespace(reference)
-        # The rounding of entries is that of the coarser factor; labels have none.
+        # Labels are exact in any precision: they do not raise that of what they join.
         measured = [A.scale for A in (self, other) if not A.is_nominal]
-        if any(_arrays.epsilon(a) > _arrays.epsilon(reference) for a in measured):
-            reference = xp.astype(reference, xp.float32)
+        if measured:
+            reference = xp.astype(reference, _arrays.like(common(measured), reference).dtype)
         s, t = (_arrays.like(a, reference) for a in arrays)
         weights = _arrays.like(self.weights, reference)
         scale = s * t / xp.sqrt(xp.where(weights > 0, weights, 1.0))  # s and t are 0 at weight 0
@@ -522,7 +522,7 @@ class Gram:
         if self.weights is other.weights:
             return self.n == other.n
         a, b = _arrays.to_numpy(self.weights), _arrays.to_numpy(other.weights)
-        close = bool(np.all(np.abs(a - b) <= 1e-6 * np.abs(a)))
+        close = bool(np.all(np.abs(a - b) <= 1e-6 * np.abs(a) + 1e-30))  # what float32 has left
         return self.n == other.n and close
 
     # ------------------------------------------------------------------ structure

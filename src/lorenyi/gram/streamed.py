@@ -17,7 +17,7 @@ from lorenyi.gram import groups
 from lorenyi.gram.factors import TILE, Factor, Points, is_wide, merged
 from lorenyi.gram.matrix import Gram
 from lorenyi.gram.ready import number_of_points, positive_root
-from lorenyi.kernels import Kernel
+from lorenyi.kernels import Delta, Kernel
 from lorenyi.streams import Stream, bundle, gather, joined
 
 UNDER_WAY = 2**28  # bytes of results that may wait to be added up here
@@ -338,6 +338,8 @@ def streamed(kernel: Kernel, points: Stream, frequency: Source | None, name: str
         n = number_of_points(float(total), int(rows), f"{name}'s weights")
     else:
         total = n = float(len(points))
+    if not isinstance(kernel, Delta):
+        points = points.each(_arrays.as_points)
     settled, prepared = kernel.prepare(points, column)
     return Streamed([Points(settled, prepared)], column, 1.0 / float(total), n)
 

@@ -22,6 +22,10 @@ from lorenyi import _arrays
 from lorenyi.blocks import common
 from lorenyi.spectra.spectrum import Kind, Spectrum
 
+# Up to there the rounding of entries decides when nothing more can be found. Beyond, its bound is
+# far above what is seen (a point at 10^12 bandwidths), and only widens intervals.
+MAX_ROUNDOFF = 1e-5
+
 
 def rounding(values: np.ndarray, relative: float) -> np.ndarray:
     """Return how far rounding can have moved the sum of the t largest, t = 1, 2, ...

@@ -17,7 +17,7 @@ import scipy.linalg
 from lorenyi import _arrays
 from lorenyi.blocks import ArraySource, Source, slices
 from lorenyi.gram import Gram, Points
-from lorenyi.spectra.bounds import enclose_sum, rounding
+from lorenyi.spectra.bounds import MAX_ROUNDOFF, enclose_sum, rounding
 from lorenyi.spectra.solver import Solver, require_seed, require_size
 from lorenyi.spectra.spectrum import Kind, Spectrum
 
@@ -40,7 +40,7 @@ class Factor:
         self.pivots = np.empty(0, dtype=np.int64)
         self.diagonal = np.array(A.weights, dtype=np.float64)  # of the residual E
         self.rounds = 0
-        self._roundoff = max(float(np.finfo(np.float64).eps), A.roundoff)
+        self._roundoff = max(float(np.finfo(np.float64).eps), min(A.roundoff, MAX_ROUNDOFF))
         self._values: np.ndarray | None = None
 
     @property
@@ -122,7 +122,7 @@ class Factor:
         kind: Kind = "complete" if self.rest <= 2 * self.rounding else "ritz"
         if self._values is None or len(self._values) != self.size:
             self._values = eigenvalues(self.F.T @ self.F)
-        roundoff = self._roundoff
+        roundoff = max(self._roundoff, self.A.roundoff)
         return bounded(self._values, self.A, self.rest, roundoff, frobenius, failure, kind)
 
     def frobenius(self, seed: int, failure: float) -> float:
@@ -298,7 +298,8 @@ class Nystroem:
         # Of the sample: rows farther away than any of it are too few to matter.
         self.roundoff = max(float(np.finfo(np.float64).eps), factor.A.roundoff)
         # A shift only lowers the approximation, so it stays below A.
-        core[np.diag_indices_from(core)] += len(core) * self.roundoff * np.trace(core)
+        shift = len(core) * min(self.roundoff, MAX_ROUNDOFF) * np.trace(core)
+        core[np.diag_indices_from(core)] += shift
         lower = scipy.linalg.cholesky(core, lower=True, check_finite=False)
         self.inverse = scipy.linalg.solve_triangular(lower, np.eye(len(core)), lower=True).T
         moments, self.diagonal = A.sum_and_keep(partial(_stream, self.pivots, self.inverse))

@@ -16,7 +16,7 @@ from lorenyi import _arrays, _lapack
 from lorenyi._arrays import Array
 from lorenyi.blocks import slices
 from lorenyi.gram import Gram
-from lorenyi.spectra.bounds import meet, peaked_from, spread_from
+from lorenyi.spectra.bounds import MAX_ROUNDOFF, meet, peaked_from, spread_from
 from lorenyi.spectra.solver import rayleigh
 from lorenyi.spectra.spectrum import Kind, Spectrum
 
@@ -95,7 +95,8 @@ class Krylov:
         do the m eigenvalues that rounded entries of A move.
         """
         m, norm = len(self.A), float(np.linalg.norm(self.projected))
-        rounded = math.sqrt(m) * (4 * self._eps * self.A.mass + self.A.roundoff * norm)
+        entries = min(self.A.roundoff, MAX_ROUNDOFF)
+        rounded = math.sqrt(m) * (4 * self._eps * self.A.mass + entries * norm)
         return self.size >= m or self.rest <= rounded
 
     @property

@@ -83,13 +83,17 @@ def as_if_whole(spectrum: Spectrum, n: int) -> Spectrum:
     """Return a sample's spectrum as that of n rows and trace one, to see how wide it would be."""
     pair = enclosure(replace(spectrum, n=n)) or (spectrum, spectrum)
     peaked, spread = (Spectrum(end.values / end.trace, n, 1.0, counts=end.counts) for end in pair)
-    return replace(spread, kind="ritz", proof=lambda: (peaked, spread))
+    proof = (peaked, spread)
+    return replace(spread, kind="ritz", proof=lambda: proof, rounding=spectrum.rounding)
 
 
 def as_if_certain(spectrum: Spectrum) -> Spectrum:
     """Return a spectrum with what is open about it left out, to see what another leaves open."""
     pair = enclosure(spectrum)
-    return spectrum if pair is None else replace(pair[1], kind="ritz", proof=lambda: (pair[1],) * 2)
+    if pair is None:
+        return spectrum
+    proof = (pair[1], pair[1])
+    return replace(pair[1], kind="ritz", proof=lambda: proof, rounding=spectrum.rounding)
 
 
 class WholeSearch(Search):
@@ -312,7 +316,8 @@ class KrylovSearch(Search):
         if not self.provable:
             outside *= overshoot(len(self.A), self.krylov.block, 12, self.failure * 0.5**12)
         expected = self.krylov.enclosure(settled, outside)
-        reached = goal(replace(expected[1], kind="ritz", proof=lambda: expected)) < 0.7
+        known = replace(expected[1], kind="ritz", proof=lambda: expected)
+        reached = goal(replace(known, rounding=self.spectrum().rounding)) < 0.7
         return settled if reached else 0
 
     def _steps(self, count: int) -> None:
