@@ -82,7 +82,7 @@ class Variable:
         chosen = [c for c in self.columns if c.kind in self._numeric]
         if not chosen:
             return None
-        return np.stack([np.asarray(c.values).astype(np.float64) for c in chosen], axis=1)
+        return np.stack([np.real(c.values).astype(np.float64) for c in chosen], axis=1)
 
     @property
     def symbols(self):

@@ -192,6 +192,13 @@ def points(draw, n, d, single):
 
 def variable(draw, n, foreign):
     """Return a variable of any kind."""
+    made = _variable(draw, n, foreign)
+    if made.kernel is not None and made.kernel.single and made.container in FOREIGN:
+        return replace(made, kernel=replace(made.kernel, single=False))  # written for NumPy
+    return made
+
+
+def _variable(draw, n, foreign):
     kind = draw.weighted(numbers=50, labels=14, text=10, frame=14, matrix=8, bool=4)
     if kind == "numbers":
         return _numbers(draw, n, foreign)
@@ -231,8 +238,6 @@ def _numbers(draw, n, foreign):
         layout = "plain"
     columns = tuple(Column(column, "number") for column in cast.T.copy())
     kernel = _kernel(draw, cast.astype(np.float64), scale, False)
-    if kernel is not None and kernel.single and container in ("torch", "strict"):
-        kernel = replace(kernel, single=False)
     return Variable(columns, container, flat, layout, kernel, note=note)
 
 

@@ -226,6 +226,8 @@ def _from_excess(total, alpha):
     """S_alpha = log2(1 + (1 - alpha) sum) / (1 - alpha), where the probabilities sum to one."""
     if alpha == 1:
         return total / math.log(2)
+    if (1 - alpha) * total <= -1:  # nothing is known of the smallest
+        return math.inf
     return math.log1p((1 - alpha) * total) / ((1 - alpha) * math.log(2))
 
 
