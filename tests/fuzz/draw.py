@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 import lorenyi as lr
-from fuzz.data import INTEGERS, Column, Variable
+from fuzz.data import FOREIGN, INTEGERS, Column, Variable
 from fuzz.kernels import Kernel, Rule
 
 ORDERS = (0, 0.01, 0.3, 0.5, 0.999, 1, 1.01, 1.5, 2, 3, 10, 50, math.inf)
@@ -284,11 +284,8 @@ def _text(draw, n):
 def _frame(draw, n):
     library = draw.one("pandas", "polars")
     flat = draw.chance(0.4)
-    columns, scales = [], []
-    for _ in range(1 if flat else draw.between(1, 4)):
-        made, scale = _frame_column(draw, n, library)
-        columns.append(made)
-        scales.append(scale)
+    made = [_frame_column(draw, n, library) for _ in range(1 if flat else draw.between(1, 4))]
+    columns, scales, notes = zip(*made, strict=True)
     numbers = [c for c in columns if c.kind == "number"]
     X = np.stack([np.asarray(c.values, dtype=float) for c in numbers], axis=1) if numbers else None
     kernel = None
@@ -298,29 +295,30 @@ def _frame(draw, n):
         kernel = Kernel("Delta")
     elif draw.chance(0.03):
         kernel = Kernel("Gaussian", 1.0)
-    return Variable(tuple(columns), library, flat, "plain", kernel)
+    note = " | ".join(note for note in notes if note)
+    return Variable(columns, library, flat, "plain", kernel, note=note)
 
 
 def _frame_column(draw, n, library):
     kind = draw.weighted(float64=30, float32=20, integer=15, category=12, string=12, bool=6)
     if kind in ("float64", "float32"):
-        X, scale, _ = points(draw, n, 1, kind == "float32")
+        X, scale, note = points(draw, n, 1, kind == "float32")
         nullable = library == "pandas" and draw.chance(0.3)
         dtype = kind.capitalize() if nullable else ""
-        return Column(X[:, 0].astype(kind), "number", dtype), scale
+        return Column(X[:, 0].astype(kind), "number", dtype), scale, note
     if kind == "integer":
         dtype = draw.one("int8", "int64", "uint8", "int32")
         nullable = library == "pandas" and draw.chance(0.3)
         values = draw.rng.integers(0, draw.one(2, 5, 100), size=n).astype(dtype)
         shown = dtype.replace("i", "I").replace("uI", "UI") if nullable else ""
-        return Column(values, "number", shown), 1.0
+        return Column(values, "number", shown), 1.0, ""
     if kind == "bool":
         nullable = library == "pandas" and draw.chance(0.3)
         values = draw.rng.random(n) < 0.5
-        return Column(values, "bool", "boolean" if nullable else ""), 1.0
+        return Column(values, "bool", "boolean" if nullable else ""), 1.0, ""
     values = [WORDS[i] for i in draw.rng.integers(0, draw.one(2, 5, 12), size=n)]
     shown = "category" if kind == "category" else draw.one("string", "object")
-    return Column(values, "symbol", shown), 1.0
+    return Column(values, "symbol", shown), 1.0, ""
 
 
 def _matrix(draw, n, foreign):

@@ -232,9 +232,14 @@ def _from_excess(total, alpha):
 
 
 def _log2_rank(values, n, rank, delta):
-    """Log2 of the number of eigenvalues that are not zero, up to rounding."""
-    threshold = len(values) * EPS * values[0]
-    counts = [int(np.sum(values > threshold + delta)), int(np.sum(values > threshold - delta))]
+    """Log2 of the number of eigenvalues that are not zero, up to rounding.
+
+    What rounding is has no sharp end: values between a small part and a large multiple of the
+    error of a decomposition may be counted or not; those above 1e-12 times the largest are.
+    """
+    rounding = len(values) * EPS * values[0]
+    surely, perhaps = max(16 * rounding, 1e-12 * values[0]), rounding / 16
+    counts = [int(np.sum(values > surely + delta)), int(np.sum(values > perhaps - delta))]
     if rank is not None:
         counts = [n if c > rank else c for c in counts]
     return math.log2(max(counts[0], 1)), math.log2(max(counts[1], 1))
