@@ -58,7 +58,7 @@ MESSAGES = {
     "complex": Reason(r"is complex", True, (TypeError,)),
     "negative weight": Reason(r"weights must be finite and not negative", True),
     "short weights": Reason(r"weights must be one number for each", True),
-    "short variable": Reason(r"same rows|weights must be one number for each", True),
+    "short variable": Reason(r"same rows|weights must be one number for each|rank=", True),
 }
 
 
