@@ -116,10 +116,10 @@ class Truth:
         own = entry[0] if strict else entry[1]
         delta = own * frobenius + eps * (10 + math.sqrt(rows)) * values[0]
         if not strict:
-            delta += rules.solver_delta(case, rows)
+            delta += rules.solver_delta(case, rows, eps)
         if entry[2]:  # labels alone: eigenvalues are frequencies
             delta = 8 * eps * values
-        low, high = oracle.entropy(values, self.n, case.alpha, case.rank, delta)
+        low, high = oracle.entropy(values, self.n, case.alpha, case.rank, delta, eps)
         floor = 4 * EPS32 if self.single else rules.FLOOR
         interval = Interval(low, high).widened(floor * max(1.0, abs(high)))
         return interval if strict else interval.widened(rules.allowance(case) or 0.0)
@@ -303,7 +303,7 @@ def terms(case):
 
 
 def _wrong_interval(case, value, estimate, truth, fair):
-    strict = truth.value(strict=True)
+    strict = fair if case.alpha == 0 else truth.value(strict=True)  # no proof of a rank
     if not isinstance(estimate, lr.Estimate):
         return Outcome("failed", "certified gives no Estimate", repr(estimate))
     low, high = estimate.low, estimate.high

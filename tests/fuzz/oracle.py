@@ -167,14 +167,15 @@ def eigenvalues(A):
     return np.maximum(np.linalg.eigvalsh(A)[::-1], 0.0)
 
 
-def entropy(values, n, alpha, rank, delta):
+def entropy(values, n, alpha, rank, delta, eps=EPS):
     """Return the least and the largest S_alpha (or S_alpha^k) of eigenvalues known up to delta.
 
-    `n` is the number of places in all. The sum of all is one, whatever the rounding.
+    `n` is the number of places in all. The sum of all is one, whatever the rounding; `eps` is the
+    precision in which a rank is counted.
     """
     if alpha == 0:
-        return _log2_rank(values, n, rank, delta)
-    low, high = np.maximum(values - delta, 0.0), values + delta
+        return _log2_rank(values, n, rank, delta, eps)
+    low, high = np.maximum(values - delta, 0.0), np.minimum(values + delta, 1.0)
     counts = np.ones(len(values))
     if alpha == math.inf:
         return -math.log2(min(high[0], 1.0)), -math.log2(low[0]) if low[0] > 0 else math.inf
@@ -194,8 +195,8 @@ def _low_rank(values, n, rank, delta):
     kept = np.zeros(rank)
     kept[: len(values)] = values[:rank]
     rest, slack = float(values[rank:].sum()), float(np.linalg.norm(here))
-    tail = [max(rest - slack, 0.0) / (n - rank), (rest + slack) / (n - rank)]
-    low, high = np.maximum(kept - here, 0.0), kept + here
+    tail = [max(rest - slack, 0.0) / (n - rank), min(rest + slack, 1.0) / (n - rank)]
+    low, high = np.maximum(kept - here, 0.0), np.minimum(kept + here, 1.0)
     return np.append(low, tail[0]), np.append(high, tail[1]), np.append(np.ones(rank), n - rank)
 
 
@@ -231,13 +232,13 @@ def _from_excess(total, alpha):
     return math.log1p((1 - alpha) * total) / ((1 - alpha) * math.log(2))
 
 
-def _log2_rank(values, n, rank, delta):
+def _log2_rank(values, n, rank, delta, eps):
     """Log2 of the number of eigenvalues that are not zero, up to rounding.
 
     What rounding is has no sharp end: values between a small part and a large multiple of the
     error of a decomposition may be counted or not; those above 1e-12 times the largest are.
     """
-    rounding = len(values) * EPS * values[0]
+    rounding = len(values) * eps * values[0]
     surely, perhaps = max(16 * rounding, 1e-12 * values[0]), rounding / 16
     counts = [int(np.sum(values > surely + delta)), int(np.sum(values > perhaps - delta))]
     if rank is not None:

@@ -9,7 +9,7 @@ import numpy as np
 import lorenyi as lr
 from fuzz.data import FOREIGN, FRAMES
 from fuzz.kernels import Rule
-from fuzz.oracle import EPS, EPS32
+from fuzz.oracle import EPS32
 
 SMALL = 300  # rows up to which Auto takes all eigenvalues
 FLOOR = 1e-11  # bits: rounding of the last formula
@@ -204,7 +204,7 @@ def allowance(case):
     return case.solver.tol if isinstance(case.solver, lr.Auto) else None
 
 
-def solver_delta(case, rows):
+def solver_delta(case, rows, eps):
     """Return what a solver's own rounding adds to eigenvalues, as a share of the trace."""
     solver = case.solver
     if case.alpha == 2 and case.rank is None:
@@ -212,9 +212,9 @@ def solver_delta(case, rows):
     if isinstance(solver, lr.BlockLanczos) and solver.single:
         return EPS32 * (8 * rows + 8)
     if isinstance(solver, (lr.Lanczos, lr.BlockLanczos)):
-        return EPS * (8 * rows + 8)
+        return eps * (8 * rows + 8)
     if isinstance(solver, PROJECTIONS):
-        return 1e4 * EPS
+        return 1e4 * eps
     return 0.0
 
 
