@@ -4,7 +4,7 @@ import pytest
 from fuzz.check import judge
 from fuzz.draw import case
 
-SEED, CHUNKS, SIZE = 0, 8, 45
+SEED, CHUNKS, SIZE = 0, 8, 40
 
 
 @pytest.mark.parametrize("chunk", range(CHUNKS))

@@ -22,6 +22,7 @@ ARGUMENTS = {  # how many variables a measure takes, at least and at most
     "dual_total_correlation": (2, 4),
     "interaction_information": (2, 3),
 }
+WHOLE = (lr.Auto, lr.Exact, lr.Lanczos, lr.BlockLanczos, lr.PivotedCholesky)  # rank=None will do
 BROKEN = ("nan", "infinity", "negative weight", "short weights", "short variable", "complex")
 
 
@@ -107,17 +108,14 @@ def case(seed, number):
     alpha = draw.one(*ORDERS)
     total = float(n if weights is None else weights.sum())
     rank = _rank(draw, n, total)
+    solver = _solver(draw, n, rank)
+    if rank is None and not isinstance(solver, WHOLE) and total > 2 and draw.chance(0.9):
+        rank = draw.between(1, min(n, int(total)) - 1)
+        solver = _solver(draw, n, rank, type(solver).__name__)
+    bounded = isinstance(solver, (lr.Lanczos, lr.BlockLanczos, lr.PivotedCholesky))
     arguments = tuple(tuple(a) for a in arguments)
-    made = Case(
-        measure,
-        arguments,
-        weights,
-        weights_as,
-        alpha,
-        rank,
-        _solver(draw, n, rank),
-        certified=draw.chance(0.35),
-    )
+    certified = draw.chance(0.8 if bounded else 0.35 if isinstance(solver, WHOLE) else 0.05)
+    made = Case(measure, arguments, weights, weights_as, alpha, rank, solver, certified)
     return _broken(draw, made) if draw.chance(0.03) else made
 
 
@@ -258,6 +256,12 @@ def _integers(draw, n, foreign):
         X = X.astype(dtype)
     flat = d == 1 and draw.chance(0.8)
     kernel = _kernel(draw, X.astype(np.float64), 1.0, True)
+    if (
+        kernel is not None
+        and kernel.name in ("Linear", "Cosine", "Polynomial")
+        and draw.chance(0.8)
+    ):
+        X = np.maximum(X, 1).astype(dtype)  # a row of zeros has no direction
     columns = tuple(Column(column, "number") for column in X.T.copy())
     return Variable(columns, container, flat, "plain", kernel, note=note)
 
@@ -375,7 +379,8 @@ def _kernel(draw, X, scale, nominal):
             shift=draw.one(0.0, 1.0, draw.power(-2, 2)),
         )
     if name == "Function":
-        return Kernel(name, scale * draw.power(-1, 1), single=draw.chance(0.3))
+        length = scale * draw.power(-1, 1)
+        return Kernel(name, length, single=draw.chance(0.3), bare=draw.chance(0.2))
     return Kernel(name)
 
 
@@ -396,19 +401,19 @@ def _sigma(draw, d, scale):
 
 
 def _weights(draw, n):
-    kind = draw.weighted(none=58, integers=14, above=8, below=3, huge=6, equal=6, single=1, tiny=2)
+    kind = draw.weighted(none=58, integers=14, above=10, below=1, huge=6, equal=6, single=1, tiny=2)
     rng = draw.rng
     if kind == "none":
         return None, ""
     w = rng.integers(0, 6, size=n).astype(float)
     if kind == "above":
-        w = rng.random(n) * draw.one(4.0, 9.0) + draw.one(0.0, 1.0)
+        w = rng.random(n) * draw.one(4.0, 9.0) + draw.one(0.3, 1.0)
     elif kind == "below":
         w = rng.random(n) * draw.one(0.3, 0.9)
     elif kind == "huge":
         w = np.floor(rng.random(n) ** draw.one(1, 8) * 1e9 / n)
     elif kind == "equal":
-        w = np.full(n, draw.one(1.0, 2.0, 3.7, 0.5, 1e6))
+        w = np.full(n, draw.one(1.0, 2.0, 3.7, 1.0 + 1e-9, 1e6))
     elif kind == "single":
         w = np.zeros(n)
         w[draw.between(0, n - 1)] = 5.0
@@ -432,9 +437,9 @@ def _rank(draw, n, total):
     return choice.get(kind) or draw.between(1, most)
 
 
-def _solver(draw, n, rank):
+def _solver(draw, n, rank, name=None):
     seed = draw.between(0, 3)
-    name = draw.weighted(
+    name = name or draw.weighted(
         Auto=52,
         Exact=14,
         Lanczos=8,

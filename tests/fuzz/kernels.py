@@ -54,6 +54,7 @@ class Kernel:
     gamma: float = 1.0
     shift: float = 1.0
     single: bool = False  # a Function that gives float32
+    bare: bool = False  # given as it is, not in Function(...): that warns
 
     def build(self):
         if self.name in ("Gaussian", "Laplacian"):
@@ -62,7 +63,8 @@ class Kernel:
         if self.name == "Polynomial":
             return lr.Polynomial(self.degree, self.gamma, self.shift)
         if self.name == "Function":
-            return lr.Function(self._function(), infinitely_divisible=True)
+            function = self._function()
+            return function if self.bare else lr.Function(function, infinitely_divisible=True)
         return getattr(lr, self.name)()
 
     def _function(self):

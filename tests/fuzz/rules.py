@@ -23,6 +23,7 @@ WARNINGS = (
     (RuntimeWarning, r"the certified width is .* bits, tol asks for"),
     (RuntimeWarning, r"the projected eigenvalues sum to .* times the trace"),
     (RuntimeWarning, r"Lanczos: residual .* after \d+ restarts"),
+    (UserWarning, r"is not known to be infinitely divisible"),
 )
 
 
