@@ -371,7 +371,7 @@ def _kernel(draw, X, scale, nominal):
     if name in ("Gaussian", "Laplacian"):
         return Kernel(name, _sigma(draw, 1 if X is None else X.shape[1], scale))
     if name == "Polynomial":
-        gamma = draw.power(-1, 1) / min(max(scale**2, 1e-300), 1e300)
+        gamma = draw.power(-1, 1) / min(max(scale, 1e-150), 1e150) ** 2
         return Kernel(
             name,
             degree=draw.between(1, 4),
