@@ -167,7 +167,7 @@ class Truth:
         here = EPS32 if used.single else EPS
         own = (8 + X.shape[1]) * here * (used.degree if used.name == "Polynomial" else 1)
         fair = rules.entry_rounding(known, sigma, eps)
-        rounding = rules.bandwidth_rounding(used.sigma, eps)
+        rounding = rules.bandwidth_rounding(used.sigma)
         return K, own, fair + rounding, None
 
     def _eps(self, v):
@@ -177,11 +177,15 @@ class Truth:
         rule = kernel.sigma
         if not isinstance(rule, Rule):
             return rule
-        if not rule.samples(self.w) and not rule.vague(self.w):
+        free = rule.samples(self.w) or rule.vague(self.w)
+        coarse = v.single and rule.name == "nearest"  # chosen in float32, from squares
+        if not free and not coarse:
             return rule.of(X, self.w)
         found = settled(gram(v, given_weights(self.case)))
-        if rule.name == "median" and not _plausible(found, X, self.w):
-            raise ValueError(f"bandwidth {found!r} of {rule} of a sample is not plausible")
+        if free and rule.name == "median" and not _plausible(found, X, self.w):
+            raise ValueError(f"{rule} of a sample gives a bandwidth that is not plausible")
+        if coarse and not free and abs(found / rule.of(X, self.w) - 1) > 30 * EPS32**0.5:
+            raise ValueError("Nearest in float32 gives a bandwidth that is not near the true one")
         return np.asarray(found, dtype=float)
 
 

@@ -181,7 +181,7 @@ def entropy(values, n, alpha, rank, delta, eps=EPS):
         return -math.log2(min(high[0], 1.0)), -math.log2(low[0]) if low[0] > 0 else math.inf
     if rank is not None:
         low, high, counts = _low_rank(values, n, rank, delta)
-    if alpha > 1.1:
+    if abs(alpha - 1) > 0.09:
         ends = [_log2_power_sum(p, counts, alpha) / (1 - alpha) for p in (low, high)]
         return min(ends), max(ends)
     least, most = _concave(low, high, alpha)
@@ -251,6 +251,8 @@ def _log2_rank(values, n, rank, delta, eps):
 
 class Interval:
     """Two ends, with the arithmetic of intervals."""
+
+    __slots__ = ("high", "low")
 
     def __init__(self, low, high):
         self.low, self.high = low, high

@@ -252,8 +252,6 @@ def largest_norm(X, sigma):
     return norm if math.isfinite(norm) else 1e150
 
 
-def bandwidth_rounding(rule, eps):
+def bandwidth_rounding(rule):
     """Return the relative error of a bandwidth that a rule chooses."""
-    if not isinstance(rule, Rule):
-        return 0.0
-    return 1e-12 if eps < 1e-12 or rule.name != "nearest" else 30 * eps**0.5
+    return 1e-12 if isinstance(rule, Rule) else 0.0
