@@ -168,7 +168,7 @@ class Truth:
         own = (8 + X.shape[1]) * here * (used.degree if used.name == "Polynomial" else 1)
         fair = rules.entry_rounding(known, sigma, eps)
         rounding = rules.bandwidth_rounding(used.sigma)
-        return K, own, fair + rounding, None
+        return K, own + rounding, fair + rounding, None
 
     def _eps(self, v):
         return EPS32 if v.single else EPS
