@@ -19,7 +19,11 @@ TEST_EXTRAS := torch,plots,cli,dask,dev
 FIGURES ?= intuition robustness approximation feature_selection information_bottleneck
 PAPER_ARGS := $(if $(QUICK),--quick) $(ARGS)
 
-.PHONY: help demo test lint bench paper docs format clean
+# Behind `make fuzz`; one case alone: make fuzz SEED=0 ONLY=17; for a time: make fuzz SECONDS=3600
+CASES ?= 5000
+SEED  ?= 0
+
+.PHONY: help demo test lint fuzz bench paper docs format clean
 .DEFAULT_GOAL := help
 
 help:  ## show this list
@@ -36,6 +40,10 @@ lint: $(VENV)/test  ## style, types, and the direction of imports
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+fuzz: $(VENV)/test  ## cases at random against a naive oracle (CASES=100000 SEED=1 SECONDS=600 ONLY=17)
+	@$(ONE_THREAD) PYTHONPATH=tests $(BIN)/python -m fuzz --cases $(CASES) --seed $(SEED) \
+	  $(if $(ONLY),--only $(ONLY)) $(if $(SECONDS),--seconds $(SECONDS))
 
 bench: $(VENV)/bench  ## what is fast, against whom, as ratios in one run (over an hour; TASKS=... for some)
 	$(BIN)/python benchmarks/run.py $(TASKS)

@@ -1,0 +1,262 @@
+"""What may be refused, which warnings are documented, and how close a value must come."""
+
+import math
+import re
+from dataclasses import dataclass
+
+import numpy as np
+
+import lorenyi as lr
+from fuzz.data import FOREIGN, FRAMES
+from fuzz.kernels import Rule
+from fuzz.oracle import EPS32
+
+SMALL = 300  # rows up to which Auto takes all eigenvalues
+FLOOR = 1e-11  # bits: rounding of the last formula
+PROJECTIONS = (
+    lr.GaussianProjection,
+    lr.HadamardProjection,
+    lr.InputSparsity,
+    lr.SparseGraph,
+)
+WARNINGS = (
+    (RuntimeWarning, r"the certified width is .* bits, tol asks for"),
+    (RuntimeWarning, r"the projected eigenvalues sum to .* times the trace"),
+    (RuntimeWarning, r"Lanczos: residual .* after \d+ restarts"),
+    (UserWarning, r"is not known to be infinitely divisible"),
+)
+
+
+def documented(warning):
+    """Tell whether a warning is one that the package promises."""
+    return any(
+        issubclass(warning.category, category) and re.search(pattern, str(warning.message))
+        for category, pattern in WARNINGS
+    )
+
+
+def stated_width(warnings):
+    """Return the width in bits that Auto says it could not reach, or zero."""
+    found = [re.search(r"the certified width is (\S+) bits", str(w.message)) for w in warnings]
+    return sum(float(match.group(1)) for match in found if match)
+
+
+# ------------------------------------------------------------------------------- refusals
+
+
+@dataclass(frozen=True)
+class Reason:
+    """Why a case is refused, and what the message must say; `must`: it has to be."""
+
+    pattern: str
+    must: bool
+    error: tuple = (ValueError,)
+
+
+MESSAGES = {
+    "nan": Reason(r"has nan at row", True),
+    "infinity": Reason(r"has inf at row", True),
+    "complex": Reason(r"is complex", True, (TypeError,)),
+    "negative weight": Reason(r"weights must be finite and not negative", True),
+    "short weights": Reason(r"weights must be one number for each", True),
+    "short variable": Reason(r"same rows|weights must be one number for each|rank=", True),
+}
+
+
+def refusals(case):
+    """Return why the case may, or must, be refused."""
+    found = [MESSAGES[case.broken]] if case.broken else []
+    if case.weights is not None:
+        found += _of_weights(case.weights)
+    for variable in case.variables:
+        found += _of_variable(variable, case.weights)
+    if any(v.container == "memmap" for v in case.variables):
+        found += [
+            Reason("does not join rows that are not in memory", False, (TypeError,))
+            for v in case.variables
+            if v.matrix is not None
+        ]
+    return found + _of_functional(case)
+
+
+def _of_weights(w):
+    """Frequencies: their sum n is the number of points, of which no row is less than one.
+
+    A matrix of n points has at most n eigenvalues that are not zero, so a sum below the number of
+    rows that count is refused; at the border (rounding) both answers are right.
+    """
+    rows, total = int(np.sum(w > 0)), float(w.sum())
+    if total <= 1:
+        return [Reason(r"weights", True)]
+    if total < rows * (1 - 1e-9):
+        return [Reason(r"weights", True)]
+    return [Reason(r"weights", False)] if total < rows else []
+
+
+def _of_variable(variable, weights):
+    kernel = variable.kernel
+    if kernel is None or kernel.name in ("Delta", "Precomputed"):
+        return []
+    symbols = any(c.kind == "symbol" for c in variable.columns)
+    if symbols or (variable.container in FRAMES and variable.symbols is not None):
+        return [Reason("has text, boolean or categorical columns", True, (TypeError,))]
+    X = variable.numbers
+    if isinstance(kernel.sigma, tuple) and len(kernel.sigma) != X.shape[1]:
+        return [Reason(r"bandwidths and the points have", True)]
+    return _of_norms(kernel, X, variable.single, weights)
+
+
+def _of_norms(kernel, X, single, weights):
+    """Kernels of inner products: a row of zeros has no direction, squares must be numbers."""
+    if kernel.name not in ("Linear", "Cosine", "Polynomial"):
+        return []
+    rows = np.ones(len(X), dtype=bool) if weights is None else weights > 0
+    zero = (X == 0).all(axis=1)
+    shifted = kernel.name == "Polynomial" and kernel.shift > 0
+    found = []
+    pattern = r"diagonal|row of zeros|finite|overflow"
+    if not shifted and len(rows) == len(X) and zero[rows].any():
+        found.append(Reason(pattern, True))
+    power = kernel.degree if kernel.name == "Polynomial" else 1
+    gamma = kernel.gamma if kernel.name == "Polynomial" else 1.0
+    with np.errstate(divide="ignore"):
+        size = 2 * np.log10(np.abs(X)).max(axis=1)  # of the largest square, in digits
+    digits = 36 if single else 300
+    with np.errstate(invalid="ignore"):
+        own = power * (size + math.log10(gamma))
+    large = max(float(own.max()), float(size.max()))
+    small = min(float(own[~zero].min(initial=0)), float(size[~zero].min(initial=0)))
+    if large > digits - 2 or (small < -digits and not (shifted and power * size.max() < 0)):
+        found.append(Reason(pattern, False))
+    return found
+
+
+def _of_functional(case):
+    total = float(len(case) if case.weights is None else case.weights.sum())
+    found = []
+    if case.rank is not None and case.rank > total - 1:
+        found.append(Reason(r"rank=", True))
+    if case.alpha == 0 and not complete(case):
+        found.append(Reason(r"alpha=0 counts the nonzero eigenvalues", False))
+    if case.certified and case.measure == "normalized_mutual_information":
+        said = r"interval (that contains 0|with negative numbers)"
+        found.append(Reason(said, False, (ValueError, ZeroDivisionError)))
+    return found + _of_solver(case)
+
+
+def _of_solver(case):
+    """Solvers that give few eigenvalues, or none with bounds, say so."""
+    solver, wanted = case.solver, _wanted(case)
+    least = 0 if wanted is None else min(wanted, len(case))
+    found = []
+    if isinstance(solver, (*PROJECTIONS, lr.SubspaceIteration)):
+        if wanted is None:
+            found.append(Reason(r"rank=None", False))
+        if case.alpha == 0:
+            found.append(Reason(r"alpha=0", False))
+        if case.certified:
+            found.append(Reason(r"gives estimates without bounds", False))
+    if isinstance(solver, PROJECTIONS) and solver.size < least:
+        found.append(Reason(r"size=", False))
+    if isinstance(solver, lr.Lanczos) and solver.steps < least:
+        found.append(Reason(r"steps=", False))
+    if isinstance(solver, lr.BlockLanczos) and (solver.steps or least) * solver.block < least:
+        found.append(Reason(r"steps=", False))
+    if isinstance(solver, lr.PivotedCholesky):
+        found.append(Reason(r"size=\d+ must be at least rank=", False))
+        if any(v.container in FOREIGN for v in case.variables):
+            found.append(Reason(r"PivotedCholesky works on NumPy arrays", False, (TypeError,)))
+    return found
+
+
+def _wanted(case):
+    """How many eigenvalues are asked for: one at infinity, all (None) without a rank."""
+    return 1 if case.alpha == math.inf else case.rank
+
+
+# ----------------------------------------------------------------------- what a solver promises
+
+
+def complete(case):
+    """Tell whether the solver finds all eigenvalues, so that only rounding is left."""
+    solver, rows = case.solver, len(case)
+    if isinstance(solver, lr.Exact):
+        return True
+    if isinstance(solver, lr.Auto):
+        return rows <= SMALL
+    if isinstance(solver, lr.Lanczos):
+        return solver.steps >= rows
+    if isinstance(solver, lr.BlockLanczos):
+        wanted = min(_wanted(case) or min(rows, 100), rows)
+        steps = solver.steps or -(-3 * wanted // solver.block) + 1
+        return steps * solver.block >= rows
+    if isinstance(solver, lr.SubspaceIteration):
+        wanted = _wanted(case)
+        return wanted is not None and min(wanted, rows) + solver.extra >= rows
+    if isinstance(solver, PROJECTIONS):
+        return solver.size >= rows
+    return False
+
+
+def allowance(case):
+    """Return by how many bits an entropy may be off besides rounding; None: by any number."""
+    if complete(case) or (case.alpha == 2 and case.rank is None):
+        return 0.0
+    return case.solver.tol if isinstance(case.solver, lr.Auto) else None
+
+
+def solver_delta(case, rows, eps):
+    """Return what a solver's own rounding adds to eigenvalues, as a share of the trace."""
+    solver = case.solver
+    if case.alpha == 2 and case.rank is None:
+        return 0.0
+    if isinstance(solver, lr.BlockLanczos) and solver.single:
+        return EPS32 * (8 * rows + 8)
+    if isinstance(solver, (lr.Lanczos, lr.BlockLanczos)):
+        return eps * (8 * rows + 8)
+    if isinstance(solver, PROJECTIONS):
+        return 1e4 * eps
+    return 0.0
+
+
+# ------------------------------------------------------------------------------ rounding
+
+
+def entry_rounding(variable, sigma, eps):
+    """Return how far, relative to its size, a kernel's entry may be off in this precision."""
+    kernel, X = variable.kernel, variable.numbers
+    if variable.matrix is not None:
+        return 8 * eps
+    if kernel is None and variable.nominal:
+        return 0.0
+    if kernel is not None and kernel.name == "Delta":
+        return 0.0
+    base = (8 + X.shape[1]) * eps
+    if kernel is not None and kernel.name == "Function":
+        return base if not kernel.single else (8 + X.shape[1]) * EPS32
+    if kernel is not None and kernel.name in ("Linear", "Cosine", "Polynomial"):
+        return base * (kernel.degree if kernel.name == "Polynomial" else 1)
+    radius = largest_norm(X, sigma)
+    square = 0.0 if kernel is not None and kernel.name == "Laplacian" else radius**2
+    limit = 1e4 if eps < 1e-12 else 1e3  # above it the package takes differences
+    lost = base + eps * (2 * min(square, limit) + 4 * radius)
+    return min(lost, 1e-9) if eps < 1e-12 else lost
+
+
+def largest_norm(X, sigma):
+    """Return the largest norm of the points, moved to their mean, over the bandwidth."""
+    with np.errstate(over="ignore", invalid="ignore", under="ignore"):
+        sigma = np.asarray(sigma, dtype=float)
+        scaled = (X - X.mean(axis=0)) / sigma
+        norm = float(np.max(np.sqrt(np.sum(scaled**2, axis=1))))
+    return norm if math.isfinite(norm) else 1e150
+
+
+def bandwidth_rounding(rule):
+    """Return the relative error of a bandwidth that a rule chooses.
+
+    Distances to the nearest come from squares |x|^2 + |y|^2 - 2 x'y: half of the digits.
+    """
+    if not isinstance(rule, Rule):
+        return 0.0
+    return 1e-8 if rule.name == "nearest" else 1e-12
