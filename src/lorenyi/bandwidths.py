@@ -79,6 +79,8 @@ def _sampled(
         index = points.choose(seed, 0, sample)
     elif total <= MAX_POSITIONS:  # among repeated rows, so that weight 2 is a row given twice
         index = weights.locate(_arrays.choose(seed, 0, int(total), sample) + 0.5)
+    elif len(points) <= sample:  # as they are
+        return _arrays.to_numpy(points.all()), weights.all()[:, 0]
     else:  # with replacement, which among so many is the same
         index = weights.locate(_arrays.uniform(seed, 0, sample)[:, 0] * total)
     index, counts = np.unique(index, return_counts=True)

@@ -143,15 +143,22 @@ class _Scaled(Kernel):
 
 
 def _largest_with_neighbors(X: Array) -> float:
-    """Return the largest squared norm of those points for which another has nearly the same.
+    """Return the largest squared norm, less coordinates for which no other is near but not equal.
 
-    Points whose norms differ by more than 40 have a kernel below rounding, whatever is lost.
+    Those of a column that are equal have no difference, and those more than 40 apart a kernel
+    below rounding, whatever is lost.
     """
+    X = _arrays.to_numpy(X).astype(np.float64)
+    largest = np.max(np.abs(X), axis=0)
+    for j in np.flatnonzero(largest > 100 / math.sqrt(len(largest))):
+        x = np.sort(X[:, j])
+        with np.errstate(over="ignore"):
+            gap = np.diff(x)
+        near = (gap > 0) & (gap <= 40)
+        together = np.append(near, False) | np.append(False, near)
+        largest[j] = np.max(np.abs(x[together]), initial=0.0)
     with np.errstate(over="ignore"):
-        norms = np.sort(np.sqrt(np.sum(_arrays.to_numpy(X).astype(np.float64) ** 2, axis=1)))
-    near = np.diff(norms) <= 40
-    together = np.append(near, False) | np.append(False, near)
-    return float(np.max(norms[together], initial=1.0)) ** 2
+        return float(np.sum(largest**2))
 
 
 @dataclass(frozen=True, repr=False)
@@ -465,6 +472,67 @@ class Function(Kernel):
         xp = _arrays.namespace(X)
         parts = [X[cut, :] for cut in slices(int(X.shape[0]), 64)]
         return _arrays.concat([xp.linalg.diagonal(self.block(part, part)) for part in parts])
+
+
+@dataclass(frozen=True, repr=False)
+class Unit(Kernel):
+    """A kernel divided by the roots of its diagonal, which are the last column of the points.
+
+    So that products of several kernels, and float32, hold what one of them may not.
+    """
+
+    kernel: Kernel
+
+    def __repr__(self) -> str:
+        """Show the kernel: a Gram normalizes them all."""
+        return repr(self.kernel)
+
+    def block(self, X: Array, Y: Array) -> Array:
+        """Return k(x, y) / sqrt(k(x, x) k(y, y))."""
+        return self.kernel.block(_but_last(X), _but_last(Y)) / X[:, -1:] / Y[:, -1:].T
+
+    def rounding(self, points: Source) -> float:
+        """Return that of the kernel, and of two divisions."""
+        return self.kernel.rounding(points.each(_but_last)) + 2 * _arrays.epsilon(points.like)
+
+    def width(self, d: int) -> int | None:
+        """Return the dimension of the kernel's feature map."""
+        return self.kernel.width(d - 1)
+
+    def features(self, X: Array) -> Array:
+        """Return the kernel's feature map on the unit sphere."""
+        return self.kernel.features(_but_last(X)) / X[:, -1:]
+
+
+def _but_last(X: Array) -> Array:
+    return X[:, : int(X.shape[1]) - 1]
+
+
+def normalized(kernel: Kernel, points: Source, name: str) -> tuple[Kernel, Source]:
+    """Return a kernel whose diagonal is one, and the points that it reads."""
+    if type(kernel).diagonal is Kernel.diagonal:
+        return kernel, points
+    return Unit(kernel), points.each(partial(_with_root, kernel, f"{kernel!r} of {name}"))
+
+
+def _with_root(kernel: Kernel, what: str, X: Array) -> Array:
+    if not X.shape[0]:
+        return _arrays.namespace(X).concat([X, X[:, :1]], axis=1)
+    root = positive_root(kernel.diagonal(X), what)[:, None]
+    return _arrays.namespace(X).concat([X, _arrays.like(root, X)], axis=1)
+
+
+def positive_root(diagonal: Array, what: str) -> Array:
+    """Return the root of a kernel's diagonal, which normalizes it."""
+    values = _arrays.to_numpy(diagonal)
+    bad = ~((values > 0) & (values < np.inf))
+    if bad.any():
+        i = int(np.flatnonzero(bad)[0])
+        raise ValueError(
+            f"{what} has diagonal {values[i]:g} at row {i}: k(x, x) must be positive and finite to "
+            "normalize; drop or scale such rows, or use another kernel"
+        )
+    return _arrays.namespace(diagonal).sqrt(diagonal)
 
 
 @dataclass(frozen=True)

@@ -134,7 +134,7 @@ def _rows(draw):
 # --------------------------------------------------------------------------------- points
 
 
-def points(draw, n, d, single):
+def points(draw, n, d, single, digits=160):
     """Return n x d numbers of one of many shapes, and what they are called."""
     rng = draw.rng
     shape = draw.weighted(
@@ -179,7 +179,7 @@ def points(draw, n, d, single):
         shape += ", a constant column"
     scale = 1.0
     if draw.chance(0.3):
-        scale = draw.power(-14, 14) if single else draw.power(-160, 155)
+        scale = draw.power(-14, 14) if single else draw.power(-min(digits, 160), min(digits, 155))
         shape += f" x {scale:.1e}"
     if draw.chance(0.2):
         offset = draw.power(0, 8)
@@ -306,7 +306,8 @@ def _frame(draw, n):
 def _frame_column(draw, n, library):
     kind = draw.weighted(float64=30, float32=20, integer=15, category=12, string=12, bool=6)
     if kind in ("float64", "float32"):
-        X, scale, note = points(draw, n, 1, kind == "float32")
+        # Squares of one column beside those of another: not so far apart that one is nothing.
+        X, scale, note = points(draw, n, 1, kind == "float32", 60)
         nullable = library == "pandas" and draw.chance(0.3)
         dtype = kind.capitalize() if nullable else ""
         return Column(X[:, 0].astype(kind), "number", dtype), scale, note
@@ -419,7 +420,7 @@ def _weights(draw, n):
         w[draw.between(0, n - 1)] = 5.0
     elif kind == "tiny":
         w = w + 1.0
-        w[draw.between(0, n - 1)] = draw.power(-300, -3)
+        w[draw.between(0, n - 1)] = draw.power(-12, -3)  # less is nothing to a matrix
     if not w.any():
         w[0] = 2.0
     return w, draw.weighted(numpy=6, list=1, float32=1, pandas=1)
@@ -458,6 +459,7 @@ def _solver(draw, n, rank, name=None):
     if name == "Exact":
         return lr.Exact()
     if name == "Lanczos":
+        size = size if n <= 300 else min(size, max(rank or 1, 200))  # vector by vector it is slow
         return lr.Lanczos(size, tol=draw.one(None, None, 1e-8), seed=seed)
     if name == "BlockLanczos":
         steps = draw.one(None, max(-(-size // 4), 1))

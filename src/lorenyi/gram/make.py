@@ -13,7 +13,7 @@ from lorenyi._arrays import Array
 from lorenyi.blocks import ArraySource, Data, Source, fits, read
 from lorenyi.gram.factors import Matrix, Points
 from lorenyi.gram.matrix import Gram
-from lorenyi.gram.ready import frequencies, from_matrix, points_of, positive_root
+from lorenyi.gram.ready import frequencies, from_matrix, points_of
 from lorenyi.gram.streamed import streamed
 from lorenyi.kernels import (
     Delta,
@@ -21,6 +21,8 @@ from lorenyi.kernels import (
     Gaussian,
     Kernel,
     Precomputed,
+    normalized,
+    positive_root,
 )
 from lorenyi.streams import Stream
 
@@ -173,6 +175,10 @@ def _from_points(
         points = _arrays.as_points(points)
         reference = points[:0, :]
     column = None if frequency is None else ArraySource(frequency[:, None])
+    if frequency is not None and not frequency.all():  # rows of weight 0 are absent: any will do
+        there = np.flatnonzero(frequency)
+        index = np.where(frequency > 0, np.arange(len(frequency)), there[0])
+        points = _arrays.take(points, index)
     given = ArraySource(points)
     kernel, source = kernel.prepare(given, column)
     if source is given:  # the caller's array, which the caller may change
@@ -185,10 +191,7 @@ def _from_points(
         n = points_of(frequency, f"{name}'s weights")
         weights = _arrays.like(frequency / frequency.sum(), reference)
         scale = _arrays.namespace(weights).sqrt(weights)
-    diagonal = None if isinstance(kernel, Delta) else kernel.diagonal(source.all())
-    if diagonal is not None:
-        scale = scale / positive_root(diagonal, f"{kernel!r} of {name}")
-    return Gram([Points(kernel, source)], scale, weights, n)
+    return Gram([Points(*normalized(kernel, source, name))], scale, weights, n)
 
 
 def _equal(n: int, power: float) -> np.ndarray:

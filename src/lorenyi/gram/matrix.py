@@ -452,15 +452,16 @@ class Gram:
         """Return the same Gram in float32; its entries alone, or its points too if they may be."""
         if self.quick is not None:
             return self.quick
-        xp = _arrays.namespace(self.reference)
 
         def cast(array: Array) -> Array:
             if _arrays.is_sparse(array):
                 return array.astype(np.float32)
             if _arrays.is_numpy(array) and array.size > 2**22 and array.dtype != np.float32:
                 return cast_in_parallel(array)
-            floating = _arrays.is_floating(array)
-            return xp.astype(array, xp.float32, copy=False) if floating else array
+            if not _arrays.is_floating(array):
+                return array
+            xp = _arrays.namespace(array)  # not always that of the others
+            return xp.astype(array, xp.float32, copy=False)
 
         # Points far from the origin keep their digits: there only the entries become float32.
         factors = [f if not points or is_wide(f) else f.map(cast) for f in self.factors]

@@ -17,6 +17,7 @@ from lorenyi.blocks import (
 )
 from lorenyi.gram.factors import TILE, Matrix
 from lorenyi.gram.matrix import Gram
+from lorenyi.kernels import positive_root
 
 
 def from_matrix(K: Any, weights: Any, check: str, name: str) -> Gram:
@@ -38,13 +39,28 @@ def from_matrix(K: Any, weights: Any, check: str, name: str) -> Gram:
     n = int(K.shape[0])
     frequency = np.ones(n) if weights is None else frequencies(weights, n, f"{name}'s weights")
     relative = _arrays.like(frequency / frequency.sum(), reference)
-    root = positive_root(diagonal, name)
-    scale = _arrays.namespace(root).sqrt(relative) / root
-    factor = Matrix(K, rounding=rounding)
-    A = Gram([factor], scale, relative, points_of(frequency, f"{name}'s weights"))
+    present = _arrays.like((frequency > 0).astype(np.float64), reference)
+    xp = _arrays.namespace(diagonal)
+    root = positive_root(xp.where(present > 0, diagonal, 1.0), name)  # a row of weight 0 is absent
+    factor = Matrix(_divided(K, root), rounding=rounding)
+    A = Gram([factor], xp.sqrt(relative), relative, points_of(frequency, f"{name}'s weights"))
     if check == "full":
         _prove_positive(A, name)
     return A
+
+
+def _divided(K: Any, root: Array) -> Any:
+    """Return K_ij / (root_i root_j); a dense NumPy array, which is ours, in place."""
+    if not bool(_arrays.namespace(root).any(root != 1.0)):
+        return K
+    if _arrays.is_sparse(K):
+        inverse = scipy.sparse.diags_array(1.0 / root)
+        return scipy.sparse.csr_array(inverse @ K @ inverse)
+    if not _arrays.is_numpy(K):
+        return K / root[:, None] / root[None, :]
+    K /= root[:, None]
+    K /= root[None, :]
+    return K
 
 
 def _checked_sparse(K: Any, name: str) -> tuple[Any, float]:
@@ -151,16 +167,3 @@ def number_of_points(total: float, rows: int, name: str) -> float:
             "less; for relative weights give weights / weights.mean()"
         )
     return max(total, float(rows))
-
-
-def positive_root(diagonal: Array, what: str) -> Array:
-    """Return the root of a kernel's diagonal, which normalises it."""
-    values = _arrays.to_numpy(diagonal)
-    bad = ~((values > 0) & (values < np.inf))
-    if bad.any():
-        i = int(np.flatnonzero(bad)[0])
-        raise ValueError(
-            f"{what} has diagonal {values[i]:g} at row {i}: k(x, x) must be positive and finite to "
-            "normalise; drop or scale such rows, or use another kernel"
-        )
-    return _arrays.namespace(diagonal).sqrt(diagonal)

@@ -16,8 +16,8 @@ from lorenyi.blocks import ArraySource, Source, fits, require_memory, slices
 from lorenyi.gram import groups
 from lorenyi.gram.factors import TILE, Factor, Points, is_wide, merged
 from lorenyi.gram.matrix import Gram
-from lorenyi.gram.ready import number_of_points, positive_root
-from lorenyi.kernels import Delta, Kernel
+from lorenyi.gram.ready import number_of_points
+from lorenyi.kernels import Delta, Kernel, normalized
 from lorenyi.streams import Stream, bundle, gather, joined
 
 UNDER_WAY = 2**28  # bytes of results that may wait to be added up here
@@ -75,8 +75,7 @@ class Streamed(Gram):
 
     @cached_property
     def _vectors(self) -> tuple[Array, Array]:
-        unit_diagonal = all(f.kernel.diagonal(_one_row(f)) is None for f in self.factors)
-        if self.frequency is None and unit_diagonal:
+        if self.frequency is None:
             weight = np.asarray(self.unit, dtype=self.reference.dtype)
             pair = (np.broadcast_to(v, (len(self),)) for v in (weight, np.sqrt(weight)))
             return tuple(pair)  # type: ignore[return-value]
@@ -340,7 +339,7 @@ def streamed(kernel: Kernel, points: Stream, frequency: Source | None, name: str
         total = n = float(len(points))
     if not isinstance(kernel, Delta):
         points = points.each(_arrays.as_points)
-    settled, prepared = kernel.prepare(points, column)
+    settled, prepared = normalized(*kernel.prepare(points, column), name)
     return Streamed([Points(settled, prepared)], column, 1.0 / float(total), n)
 
 
@@ -361,17 +360,12 @@ class _Block:
         return self.gram(self.bundle(*values))
 
     def gram(self, columns: list[np.ndarray]) -> Gram:
-        """Return the Gram: scale is sqrt(weight / k(x, x)), over all kernels."""
+        """Return the Gram."""
         arrays = columns[: len(self.kernels)]
         count = columns[-1][:, 0] if len(columns) > len(self.kernels) else np.ones(len(arrays[0]))
         weights = (self.unit * count).astype(self.dtype)
-        scale = np.sqrt(weights)
-        for kernel, array in zip(self.kernels, arrays, strict=True):
-            diagonal = kernel.diagonal(array)
-            if diagonal is not None:
-                scale = scale / positive_root(diagonal, repr(kernel))
         points = [Points(k, ArraySource(a)) for k, a in zip(self.kernels, arrays, strict=True)]
-        return Gram(points, scale, weights, self.n, [])
+        return Gram(points, np.sqrt(weights), weights, self.n, [])
 
 
 def _on_block(function: Callable[[Gram, int], Any], make: _Block, start: int, *values: Any) -> Any:
@@ -450,11 +444,6 @@ def _gap(rows: np.ndarray, block: slice) -> float:
 
 def _streams(factors: Sequence[Factor]) -> list[Stream]:
     return [f.source for f in factors if isinstance(f, Points) and isinstance(f.source, Stream)]
-
-
-def _one_row(factor: Factor) -> np.ndarray:
-    assert isinstance(factor, Points)
-    return np.ones((1, factor.source.shape[1]))
 
 
 def _common(likes: list[np.ndarray]) -> np.dtype[Any]:

@@ -360,7 +360,9 @@ class Krylov:
         if A.tracks_gradient:
             kept = rayleigh(A, self.vectors(S))
         else:
-            kept = _arrays.like(np.maximum(values, 0.0), A.reference)
+            values = np.maximum(values, 0.0)  # and no more than there is, but for rounding
+            values = values * min(1.0, A.mass / max(float(values.sum()), A.mass))
+            kept = _arrays.like(values, A.reference)
         kind: Kind = "complete" if self.complete else "ritz"
         relative = noise / float(np.linalg.norm(values))
         return Spectrum(

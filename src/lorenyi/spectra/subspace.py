@@ -61,7 +61,8 @@ class SubspaceIteration(Solver):
         A = A.symmetric()
         values, V = self._iterate(A.detached().__matmul__, A, rank)
         values = rayleigh(A, V) if A.tracks_gradient else values
-        return Spectrum(values, len(A), A.mass, "ritz")
+        rounding = 0.0 if A.tracks_gradient else A.roundoff
+        return Spectrum(values, len(A), A.mass, "ritz", rounding=rounding)
 
     def together(self, grams: Sequence[Gram], rank: int) -> Spectrum | None:
         """Iterate on small matrices of one size as a stack: a call costs more than its work."""
