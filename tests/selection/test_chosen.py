@@ -209,6 +209,26 @@ def test_at_order_two_a_glance_is_all_that_is_needed(target):
         assert found.width < 1e-4
 
 
+@pytest.mark.parametrize("target", [False, True])
+@pytest.mark.parametrize("rank", [30, None])
+def test_a_glance_holds_where_the_factor_of_a_candidate_lacks_much(rank, target):
+    """Of 200 labels it has columns for 64, so the norm is bounded from above only."""
+    grams, _, labels, y = variables(500, 4)
+    candidate = lr.gram(np.random.default_rng(4).integers(0, 200, 500), lr.Delta())
+    c, entropy = column(candidate), Renyi(2, rank, Exact())
+    assert c.missing > 0.5
+    for count, kept in zip(
+        (2, 3), chosen(grams, labels if target else None, y, entropy), strict=True
+    ):
+        A = candidate
+        for B in grams[:count] + ([labels] if target else []):
+            A = A * B
+        norm, exact = kept.squared_norms([c])[0], float(A.squared_norm())
+        assert exact <= norm <= exact + c.missing
+        for side, again in (("low", False), ("low", True), ("high", False)):
+            assert float(entropy(A)) in kept.glance(c, side, norm, again)
+
+
 @pytest.mark.parametrize("alpha", [0.6, 1.01, 2])
 def test_a_glance_is_nearly_exact_where_the_chosen_are_smooth(alpha):
     """One column has few eigenvalues, so its factor leaves out next to nothing."""
