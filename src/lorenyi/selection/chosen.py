@@ -384,7 +384,8 @@ class Chosen:
             workers,
         )
         missing = np.array([candidate.missing for candidate in candidates])
-        return np.concatenate(parts) + missing + float(np.sum(self.singles**2))
+        norms: np.ndarray = np.concatenate(parts) + missing + float(np.sum(self.singles**2))
+        return norms
 
     def glance(
         self, candidate: Column, side: Side, norm: float = math.nan, again: bool = False
