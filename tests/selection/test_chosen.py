@@ -8,7 +8,7 @@ from lorenyi import Exact, Gaussian, Renyi
 from lorenyi.selection import InformationSelector, JointInformation
 from lorenyi.selection.chosen import Chosen, column
 from lorenyi.selection.ends import Wanted
-from lorenyi.selection.information import Kernels
+from lorenyi.selection.information import FEW_ROWS, Kernels
 from lorenyi.selection.table import Table, Variable
 from lorenyi.spectra import Auto
 from lorenyi.spectra.krylov import Krylov
@@ -301,7 +301,7 @@ def test_the_list_is_that_of_exact_eigenvalues(alpha, rank):
 @pytest.mark.parametrize("alpha", [0.6, 2])
 def test_a_rare_class_is_no_obstacle(alpha, rare):
     rng = np.random.default_rng(4)
-    X = rng.normal(size=(700, 4))
+    X = rng.normal(size=(FEW_ROWS + 20, 4))
     y = (X[:, 0] + X[:, 1] * X[:, 2] > 0).astype(int)
     y[:rare] = 2
     lists = [
