@@ -12,6 +12,9 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c const
 # are shared they wait for each other (the demo: 2 s with one thread, over a minute with two).
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 
+# Tests start many processes: what one has compiled the others shall find, whatever is set outside.
+COMPILED := PYTHONDONTWRITEBYTECODE=
+
 # Extras behind `make test`.
 TEST_EXTRAS := torch,plots,cli,dask,dev
 
@@ -33,7 +36,7 @@ demo: $(VENV)/core  ## choose ten columns of a table that together tell of its t
 	@$(ONE_THREAD) $(BIN)/python examples/demo.py
 
 test: lint  ## lint, then run every test and every example in the docstrings
-	$(ONE_THREAD) $(BIN)/python -m pytest -n $(JOBS) --dist worksteal
+	$(COMPILED) $(ONE_THREAD) $(BIN)/python -m pytest -n $(JOBS) --dist worksteal
 
 lint: $(VENV)/test  ## style, types, and the direction of imports
 	$(BIN)/ruff check .

@@ -5,6 +5,7 @@ S^k is the entropy of L_k(A), all matrices are normalised kernel matrices unless
 
 import itertools
 import math
+from functools import cache
 
 import numpy as np
 import pytest
@@ -33,6 +34,7 @@ axiom = settings(max_examples=100, deadline=None)
 
 # ------------------------------------------------------------------------------------- strategies
 
+# They are cached, for Hypothesis checks each new one, which takes longer than its examples.
 # lambda^alpha magnifies the rounding of null eigenvalues for alpha < 1 (1e-17 becomes 0.02 at
 # alpha = 0.1), so orders below one meet matrices without them, or labels, whose are exact.
 above_one = st.floats(1, 20) | st.sampled_from([1, 1.01, 2, math.inf])
@@ -40,10 +42,12 @@ orders = st.floats(0.1, 1) | above_one
 integers = st.integers(-3, 3)
 
 
+@cache
 def points(n, columns=2):
     return arrays(np.float64, (n, columns), elements=integers.map(float))
 
 
+@cache
 def labels(n, classes=4):
     return arrays(np.int64, n, elements=st.integers(0, classes - 1))
 
@@ -57,6 +61,7 @@ def correlation(X):
     return K
 
 
+@cache
 def singular(n):
     """Grams of every kind, most of them with null eigenvalues, some with negative entries."""
     return st.one_of(
@@ -68,6 +73,7 @@ def singular(n):
     )
 
 
+@cache
 def regular(n):
     """Grams whose eigenvalues are at least 0.1 / n."""
     return points(n).map(lambda X: gram(0.9 * correlation(X) + 0.1 * np.eye(n), Precomputed()))

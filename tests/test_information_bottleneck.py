@@ -14,20 +14,19 @@ torch = pytest.importorskip("torch")
 import image_data  # noqa: E402
 import information_bottleneck as script  # noqa: E402
 
-RNG = np.random.default_rng(0)
-
 
 def images(n, *shape):
     """Images whose brighter half tells the label."""
     y = np.arange(n) % 2
-    x = RNG.integers(0, 90, size=(n, *shape)).astype(np.uint8)
+    x = np.random.default_rng(0).integers(0, 90, size=(n, *shape)).astype(np.uint8)
     x[y == 0, ..., : shape[-1] // 2] += 150
     x[y == 1, ..., shape[-1] // 2 :] += 150
     return x, y
 
 
 def write_mnist(folder):
-    (x, y), (a, b) = images(120, 28, 28), images(40, 28, 28)
+    x, y = images(160, 28, 28)
+    x, a, y, b = x[:120], x[120:], y[:120], y[120:]
     np.savez(folder / "mnist.npz", X_train=x, y_train=y, X_test=a, y_test=b)
     return x, y, a, b
 

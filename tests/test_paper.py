@@ -8,16 +8,16 @@ import feature_selection as script
 import numpy as np
 import pytest
 
-RNG = np.random.default_rng(2)
 ROWS = 90
 
 
 def write_tables(folder):
     """A table of the paper's name with discrete columns, and one of one's own with numbers."""
-    X = RNG.integers(0, 2, size=(ROWS, 16)).astype(np.uint8)
-    X[:, 14] = RNG.integers(0, 3, size=ROWS)
+    rng = np.random.default_rng(2)
+    X = rng.integers(0, 2, size=(ROWS, 16)).astype(np.uint8)
+    X[:, 14] = rng.integers(0, 3, size=ROWS)
     np.savez(folder / "krvskp.npz", X=X, y=(X[:, 1] | X[:, 4]) + (X[:, 14] == 2))
-    X = RNG.normal(size=(ROWS, 11))
+    X = rng.normal(size=(ROWS, 11))
     np.savez(folder / "small.npz", X=X, y=(X[:, 2] * X[:, 7] + X[:, 2] > 0).astype(int))
 
 

@@ -8,17 +8,16 @@ import numpy as np
 import pytest
 import selection_robustness as robustness
 
-RNG = np.random.default_rng(4)
-
 
 def table(discrete):
-    X = RNG.integers(0, 3, size=(4000, 2)) if discrete else RNG.normal(size=(4000, 2)) * [1, 50]
+    rng = np.random.default_rng(4)
+    X = rng.integers(0, 3, size=(4000, 2)) if discrete else rng.normal(size=(4000, 2)) * [1, 50]
     return eight_tables.Table("t", X.astype(float), np.arange(4000) % 2, discrete, (), ())
 
 
 @pytest.fixture
 def data(tmp_path):
-    X = RNG.normal(size=(80, 12))
+    X = np.random.default_rng(4).normal(size=(80, 12))
     np.savez(tmp_path / "breast.npz", X=X, y=(X[:, 3] + X[:, 7] > 0).astype(int))
     return tmp_path
 

@@ -140,8 +140,10 @@ def test_the_error_falls_with_the_size(kind, name):
     rank, method = 3, METHODS[name]
     exact = eigenvalues(matrix)[:rank]
 
+    seeds = range(10 if method.random else 1)  # others answer the same, whatever the seed
+
     def error(size):
-        found = [padded(method.make(size, seed=i)(A, rank).values, rank) for i in range(10)]
+        found = [padded(method.make(size, seed=i)(A, rank).values, rank) for i in seeds]
         return np.mean([np.abs(values - exact).max() for values in found])
 
     small, large = error(5), error(20)

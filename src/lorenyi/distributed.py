@@ -71,14 +71,14 @@ def _calls(function: Callable[..., Any], tasks: Sequence[Task]) -> list[Delayed]
 
 
 class _Shared:
-    """Holds a function that Dask shall see as a value."""
+    """Holds something, such as a function, that Dask shall see as a value."""
 
-    def __init__(self, function: Callable[..., Any]) -> None:
-        self.function = function
+    def __init__(self, value: Any) -> None:
+        self.value = value
 
 
 def _call(shared: _Shared, *values: Any) -> Any:
-    return shared.function(*values)
+    return shared.value(*values)
 
 
 def _add(*terms: Any) -> Any:
@@ -119,15 +119,16 @@ def _guarded(function: Callable[..., Any], *parts: Any, **options: Any) -> Any:
 
 
 def spread(shared: Any) -> Spread | None:
-    """Send data to every worker of the current `Client`, once, for a map over items there.
+    """Send data to the current `Client`, once, for a map over items on its workers.
 
-    Each worker has a copy, so that one may be lost. None: there is no client.
+    As the result of a task: where all workers that had a copy are lost, it is made again. What
+    is scattered would be gone, for Dask drops spare copies. None: there is no client.
     """
     try:
         client = get_client()
     except ValueError:
         return None
-    held = _guarded(client.scatter, shared, broadcast=True)
+    held = _guarded(client.submit, _Shared, shared, pure=False)
 
     def run(function: Callable[[Any, Any], Any], items: Sequence[Any]) -> list[Any]:
         futures = client.map(partial(_swapped, function), items, shared=held, pure=False)
@@ -140,9 +141,9 @@ def spread(shared: Any) -> Spread | None:
     return run
 
 
-def _swapped(function: Callable[[Any, Any], Any], item: Any, shared: Any) -> Any:
+def _swapped(function: Callable[[Any, Any], Any], item: Any, shared: _Shared) -> Any:
     with _arrays.one_thread():
-        return function(shared, item)
+        return function(shared.value, item)
 
 
 # ------------------------------------------------------------------------------- reading

@@ -9,10 +9,12 @@ import pandas as pd
 import pytest
 
 webdriver = pytest.importorskip("selenium.webdriver")
+from selenium.common.exceptions import StaleElementReferenceException  # noqa: E402
 from selenium.webdriver.chrome.service import Service  # noqa: E402
 from selenium.webdriver.common.action_chains import ActionChains  # noqa: E402
 from selenium.webdriver.common.by import By  # noqa: E402
 from selenium.webdriver.common.keys import Keys  # noqa: E402
+from selenium.webdriver.support.ui import WebDriverWait  # noqa: E402
 
 from lorenyi import report  # noqa: E402
 from lorenyi.report import Table  # noqa: E402
@@ -22,6 +24,8 @@ CHROMIUM = next(
     filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
 )
 DRIVER = shutil.which("chromedriver")
+CARD = ".card", "background-color"
+PATIENCE = 60  # seconds after which a browser is taken to have stopped
 pytestmark = pytest.mark.skipif(
     not (CHROMIUM and DRIVER), reason="needs chromium and chromedriver (Debian: chromium-driver)"
 )
@@ -65,6 +69,7 @@ def browser():
             options.add_argument(argument)
         options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
         driver = webdriver.Chrome(options=options, service=Service(DRIVER))
+        driver.set_script_timeout(PATIENCE)
         yield driver
         driver.quit()
 
@@ -82,7 +87,8 @@ def open_page(browser, tmp_path):
         size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
         browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
         browser.get(path.as_uri())
-        assert browser.find_element(By.TAG_NAME, "html").get_attribute("data-ready") == "true"
+        until(browser, lambda: browser.find_elements(By.CSS_SELECTOR, "html[data-ready=true]"))
+        settle(browser)  # what is drawn anew when its width is known
         return browser
 
     yield opened
@@ -110,6 +116,20 @@ def plain():
     return selection(PLAIN)
 
 
+def until(page, condition):
+    """Wait for a condition, also while elements are being replaced."""
+    wait = WebDriverWait(page, PATIENCE, 0.02, (StaleElementReferenceException,))
+    return wait.until(lambda _: condition())
+
+
+def settle(page):
+    """Wait for three frames: one tells of scrolling and of sizes, the next draws what they ask."""
+    page.execute_async_script(
+        "const done = arguments[0], frame = (left) => "
+        "left ? requestAnimationFrame(() => frame(left - 1)) : done(); frame(3);"
+    )
+
+
 def texts(root, selector):
     return [node.text for node in root.find_elements(By.CSS_SELECTOR, selector)]
 
@@ -123,6 +143,7 @@ def card(page, title):
     for section in page.find_elements(By.CSS_SELECTOR, ".card"):
         if section.find_element(By.TAG_NAME, "h2").text == title:
             page.execute_script("arguments[0].scrollIntoView({block: 'center'})", section)
+            settle(page)  # scrolling hides the tip, but not at once
             return section
     raise AssertionError(title)
 
@@ -143,13 +164,12 @@ def test_hovering_tells_the_numbers(open_page, plain):
     row = card(page, "Score path").find_element(By.CSS_SELECTOR, "li")
     ActionChains(page).move_to_element(row).perform()
     name, value = plain.table.rows[0][1:3]
-    assert tip(page).is_displayed()
-    assert tip(page).text.splitlines()[:2] == [name, f"{value:.3f} bits"]
+    until(page, lambda: tip(page).text.splitlines()[:2] == [name, f"{value:.3f} bits"])
     cell = card(page, "What pairs of columns share").find_element(By.CSS_SELECTOR, "rect.cell")
     ActionChains(page).move_to_element(cell).perform()
-    assert "share" in tip(page).text
+    until(page, lambda: "share" in tip(page).text)
     ActionChains(page).move_to_element(page.find_element(By.TAG_NAME, "h1")).perform()
-    assert not tip(page).is_displayed()
+    until(page, lambda: not tip(page).is_displayed())
 
 
 def test_tables_sort_and_find(open_page, plain):
@@ -160,24 +180,26 @@ def test_tables_sort_and_find(open_page, plain):
     def column():
         return [float(text) for text in texts(table, "tbody td:nth-child(3)")]
 
+    falling = sorted(column(), reverse=True)
+    assert len(set(falling)) > 1
     button.click()
-    assert column() == sorted(column(), reverse=True)
+    until(page, lambda: column() == falling)
     assert button.find_element(By.XPATH, "..").get_attribute("aria-sort") == "descending"
     button.click()
-    assert column() == sorted(column())
+    until(page, lambda: column() == falling[::-1])
     table.find_element(By.XPATH, ".//th/button[text()='column']").click()
-    assert texts(table, "tbody td:first-child") == sorted(PLAIN)
+    until(page, lambda: texts(table, "tbody td:first-child") == sorted(PLAIN))
 
 
 def test_a_picked_column_is_marked_everywhere(open_page, plain):
     page = open_page(plain)
     row = card(page, "Score path").find_element(By.CSS_SELECTOR, "li")
     row.click()
-    marked = page.find_elements(By.CSS_SELECTOR, ".picked")
+    marked = until(page, lambda: page.find_elements(By.CSS_SELECTOR, ".picked"))
     assert {node.get_attribute("data-column") for node in marked} == {plain.table.rows[0][1]}
     assert {node.tag_name for node in marked} == {"li", "g", "text", "tr"}
     row.send_keys(Keys.ESCAPE)
-    assert not page.find_elements(By.CSS_SELECTOR, ".picked")
+    until(page, lambda: not page.find_elements(By.CSS_SELECTOR, ".picked"))
 
 
 def test_the_keyboard_is_enough(open_page, plain):
@@ -185,7 +207,7 @@ def test_the_keyboard_is_enough(open_page, plain):
     heat = card(page, "What pairs of columns share").find_element(By.CSS_SELECTOR, "svg.heat")
     page.execute_script("arguments[0].focus()", heat)
     ActionChains(page).send_keys(Keys.ARROW_RIGHT, Keys.ARROW_DOWN).perform()
-    assert tip(page).is_displayed()
+    until(page, lambda: tip(page).is_displayed())
     assert heat.get_attribute("aria-label")
     page.execute_script("document.activeElement.blur()")
     reached = set()
@@ -203,13 +225,17 @@ def test_order_and_scale_can_be_changed(open_page, plain):
     heat = card(page, "What pairs of columns share")
     before = texts(heat, "svg text.mark")
     heat.find_element(By.XPATH, ".//option[text()='by name']").click()
+    until(page, lambda: texts(heat, "svg text.mark") != before)
     after = texts(heat, "svg text.mark")
-    assert before != after
     assert [text.rsplit(" ", 1)[0][:3] for text in after] == sorted(name[:3] for name in PLAIN)
     curve = card(page, "Spectrum of the chosen columns")
-    logarithmic = curve.find_element(By.CSS_SELECTOR, "path.curve").get_attribute("d")
+
+    def drawn():
+        return curve.find_element(By.CSS_SELECTOR, "path.curve").get_attribute("d")
+
+    logarithmic = drawn()
     curve.find_element(By.TAG_NAME, "button").click()
-    assert curve.find_element(By.CSS_SELECTOR, "path.curve").get_attribute("d") != logarithmic
+    until(page, lambda: drawn() != logarithmic)
 
 
 @pytest.mark.parametrize("width", [380, 700, 1200])
@@ -232,10 +258,8 @@ def test_hostile_names_stay_text(open_page):
     assert set(HOSTILE) <= set(shown)
     row = card(page, "Score path").find_element(By.CSS_SELECTOR, "li")
     ActionChains(page).move_to_element(row).click().perform()
-    assert (
-        page.execute_script("return document.getElementById('tip').firstChild.textContent")
-        in HOSTILE
-    )
+    shown = "return document.getElementById('tip').firstChild?.textContent"
+    until(page, lambda: page.execute_script(shown) in HOSTILE)
     assert page.execute_script("return document.scripts.length") == 2
 
 
@@ -246,11 +270,11 @@ def test_ten_thousand_columns_are_found_and_sorted(open_page):
     table = card(page, "Columns")
     table.find_element(By.TAG_NAME, "summary").click()
     table.find_element(By.TAG_NAME, "input").send_keys("9999")
-    assert texts(table, "tbody td:last-child") == ["9,999"]
+    until(page, lambda: texts(table, "tbody td:last-child") == ["9,999"])
     table.find_element(By.TAG_NAME, "input").clear()
     table.find_element(By.TAG_NAME, "input").send_keys(" ")
     table.find_element(By.XPATH, ".//th/button[text()='different values']").click()
-    assert texts(table, "tbody td:last-child")[:2] == ["9,999", "9,998"]
+    until(page, lambda: texts(table, "tbody td:last-child")[:2] == ["9,999", "9,998"])
 
 
 @pytest.mark.parametrize("kind", ["measure", "matrix", "spectrum"])
@@ -277,9 +301,9 @@ def test_dark_and_printed_pages_are_legible(open_page, plain):
 
     dark = {"features": [{"name": "prefers-color-scheme", "value": "dark"}]}
     page.execute_cdp_cmd("Emulation.setEmulatedMedia", dark)
-    assert brightness(".card h2", "color") - brightness(".card", "background-color") > 150
+    until(page, lambda: brightness(".card h2", "color") > 150 + brightness(*CARD))
     page.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print", "features": []})
-    assert brightness(".card", "background-color") - brightness(".card h2", "color") > 200
+    until(page, lambda: brightness(*CARD) > 200 + brightness(".card h2", "color"))
     assert not page.find_element(By.CSS_SELECTOR, ".copy").is_displayed()
     page.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "", "features": []})
     printed = page.print_page()

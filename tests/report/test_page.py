@@ -8,15 +8,18 @@ from html import unescape
 from html.parser import HTMLParser
 
 import numpy as np
+import oracles
 import pandas as pd
 import pytest
+from sklearn.base import clone
 
-from lorenyi import report
+from lorenyi import Gaussian, Renyi, report
 from lorenyi.report import Finding, Table
 from lorenyi.report.finding import listed
 from lorenyi.report.page import embedded, write
 from lorenyi.report.pairs import clustered
-from lorenyi.selection import JMI, InformationSelector
+from lorenyi.selection import JMI, InformationSelector, JointInformation
+from lorenyi.selection.discretise import codes, equal_frequency
 
 RNG = np.random.default_rng(8)
 X = RNG.normal(size=(50, 4))
@@ -159,6 +162,48 @@ def test_the_selection_says_what_when_and_why():
     assert heat["matrix"][i][j] == most  # the copy with noise
     values = shown["Spectrum of the chosen columns"]["series"][0]["values"]
     assert values == sorted(values, reverse=True)
+
+
+@pytest.mark.parametrize("entropy", [Renyi(2, 100), Renyi(1.01), None])
+def test_the_share_is_of_the_target_as_the_selector_reads_it(entropy):
+    """Its kernel is not the features', and weights count rows."""
+    y = 3.0 * X[:, 0] + X[:, 1]
+    weights = np.arange(len(y)) % 3 + 1.0
+    points = np.repeat(y, weights.astype(int))
+    z = (points - points.mean()) / points.std()
+    K = np.exp(-0.5 * (z[:, None] - z) ** 2)
+    if entropy is None:
+        bins = codes(equal_frequency(y, 5, weights))
+        K = np.equal.outer(*2 * [np.repeat(bins, weights.astype(int))])
+    whole = oracles.entropy(K / len(K), 1 if entropy is None else entropy.alpha)
+    criterion = JointInformation(entropy, 5)
+    selector = InformationSelector(
+        2, criterion=criterion, kernel=Gaussian(0.2), standardize=False, task="regression"
+    ).fit(X, y, weights)
+    found = report.selection(selector, X, y, sample_weight=weights)
+    assert found.extra["target_entropy"] == pytest.approx(whole, abs=1e-4)
+    assert f"({100 * selector.scores_[-1] / whole:.0f} %)" in found.answer[1]
+    assert ".fit(X, y, sample_weight)" in found.python
+
+
+def leaves(thing):
+    """The values in nested lists and mappings, in order."""
+    if isinstance(thing, dict):
+        thing = list(thing.values())
+    return [v for part in thing for v in leaves(part)] if isinstance(thing, list) else [thing]
+
+
+def test_weighted_rows_have_the_pictures_of_repeated_ones():
+    weights = np.arange(len(Y)) % 3 + 1
+    often = FRAME.loc[FRAME.index.repeat(weights)], np.repeat(Y, weights)
+    selector = InformationSelector(2, random_state=0)
+    one = report.selection(
+        clone(selector).fit(FRAME, Y, weights), FRAME, Y, sample_weight=weights
+    ).sections()
+    other = report.selection(clone(selector).fit(*often), *often).sections()
+    for left, right in zip(leaves(one), leaves(other), strict=True):
+        close = isinstance(left, float) and left == pytest.approx(right, abs=1e-6)
+        assert close or left == right
 
 
 def test_other_criteria_and_the_automatic_stop_have_their_words():

@@ -12,13 +12,17 @@ import lorenyi as lr
 from lorenyi import Exact, Gaussian, Renyi
 from lorenyi.selection import Criterion, InformationSelector, JointInformation, search
 from lorenyi.selection.ends import look
-from lorenyi.selection.information import Kernels, _each
+from lorenyi.selection.information import FEW_ROWS, Kernels, _each
 from lorenyi.selection.intervals import Intervals
 from lorenyi.selection.levels import PART, Block, cut_along, entropy_of
 from lorenyi.selection.table import Table, Variable
 from lorenyi.spectra import determinants
 
-RNG = np.random.default_rng(0)
+
+@pytest.fixture
+def rng():
+    """Give each test its own numbers, whichever ran before it."""
+    return np.random.default_rng(0)
 
 
 def table(X, y, weights=None):
@@ -43,8 +47,8 @@ def looked(A, alpha, rank, tol, side):
     ("alpha", "side"),
     [(2, "both"), (2, "low"), (2, "high"), (0.6, "high"), (1, "high"), (1.01, "high")],
 )
-def test_a_look_contains_the_exact_value(columns, labels, rank, tol, alpha, side):
-    X = RNG.normal(size=(500, columns))
+def test_a_look_contains_the_exact_value(columns, labels, rank, tol, alpha, side, rng):
+    X = rng.normal(size=(500, columns))
     A = lr.gram(X, Gaussian(1.0))
     A = A * lr.gram((X[:, 0] > 0.3).astype(int)) if labels else A
     found = looked(A, alpha, rank, tol, side)
@@ -76,8 +80,8 @@ def test_few_ritz_values_of_a_flat_spectrum_leave_the_upper_end_above(columns):
     assert found.low <= float(Renyi(2, 100, Exact())(A)) <= found.high
 
 
-def test_looks_leave_small_matrices_and_fine_tolerances_to_others():
-    X = RNG.normal(size=(400, 2))
+def test_looks_leave_small_matrices_and_fine_tolerances_to_others(rng):
+    X = rng.normal(size=(400, 2))
     assert looked(lr.gram(X, Gaussian(1.0)), 2, 50, 1e-5, "both") is None
     assert looked(lr.gram(X[:150], Gaussian(1.0)), 2, 50, 0.1, "both") is None
     assert looked(lr.gram(X, Gaussian(1.0)), 1, 50, 0.1, "low") is None
@@ -87,11 +91,11 @@ def test_looks_leave_small_matrices_and_fine_tolerances_to_others():
 @pytest.mark.parametrize("alpha", [0.6, 1, 1.01, 2])
 @pytest.mark.parametrize("rank", [None, 30])
 @pytest.mark.parametrize("levels", [2, 5, 500])
-def test_entropies_of_the_search_are_those_of_the_measures(alpha, rank, levels):
+def test_entropies_of_the_search_are_those_of_the_measures(alpha, rank, levels, rng):
     """Few values join by indexing, many by products of kernels; weights count as repetitions."""
-    X = np.floor(levels * RNG.uniform(size=(250, 4)))
-    y = RNG.integers(0, 3, 250)
-    w = RNG.integers(1, 4, 250).astype(float)
+    X = np.floor(levels * rng.uniform(size=(250, 4)))
+    y = rng.integers(0, 3, 250)
+    w = rng.integers(1, 4, 250).astype(float)
     information = Kernels(table(X, y, w), Renyi(alpha, rank))
     exact = Renyi(alpha, rank, Exact())
     Z = np.repeat(X, w.astype(int), axis=0)
@@ -108,8 +112,8 @@ def test_entropies_of_the_search_are_those_of_the_measures(alpha, rank, levels):
 
 @pytest.mark.parametrize("alpha", [1.01, 2])
 @pytest.mark.parametrize("rank", [None, 20])
-def test_the_race_ends_where_all_scores_in_full_do(alpha, rank):
-    X = RNG.normal(size=(350, 9))
+def test_the_race_ends_where_all_scores_in_full_do(alpha, rank, rng):
+    X = rng.normal(size=(350, 9))
     y = (X[:, 2] * X[:, 6] + X[:, 4] > 0).astype(int)
     found = InformationSelector(5, criterion=JointInformation(entropy=Renyi(alpha, rank)))
     exact = clone_with(found, JointInformation(entropy=Renyi(alpha, rank, Exact())))
@@ -131,20 +135,22 @@ class Vague(Criterion):
         return Intervals(-1.0 * (t.candidates == 1), np.where(t.candidates == 2, -0.5, 1.0))
 
 
-@pytest.mark.parametrize("off", [-1.0, 0.01, 1.0])
 @pytest.mark.parametrize(("alpha", "rank"), [(2, 20), (0.6, 20), (1.01, None)])
-def test_a_wrong_guess_of_the_best_score_costs_time_only(alpha, rank, off, monkeypatch):
+def test_a_wrong_guess_of_the_best_score_costs_time_only(alpha, rank, monkeypatch):
     """Those that start say how much others must reach; nobody is dropped for that."""
-    rng = np.random.default_rng(3)
-    X = rng.normal(size=(700, 7))
-    y = (X[:, 1] + X[:, 3] * X[:, 5] + 0.3 * rng.normal(size=700) > 0).astype(int)
+    n, rng = FEW_ROWS + 20, np.random.default_rng(3)
+    X = rng.normal(size=(n, 7))
+    y = (X[:, 1] + X[:, 3] * X[:, 5] + 0.3 * rng.normal(size=n) > 0).astype(int)
     criterion = JointInformation(entropy=Renyi(alpha, rank))
-    path = search.forward(criterion, table(X, y), 5)
+    right = search.forward(criterion, table(X, y), 5).features
     guess = Kernels.guess
-    monkeypatch.setattr(
-        Kernels, "guess", lambda self, f, target: guess(self, f, target) - off * target
-    )
-    assert search.forward(criterion, table(X, y), 5).features == path.features
+    for off in (-1.0, 0.01, 1.0):
+        monkeypatch.setattr(
+            Kernels,
+            "guess",
+            lambda self, f, target, off=off: guess(self, f, target) - off * target,
+        )
+        assert search.forward(criterion, table(X, y), 5).features == right
 
 
 SCORED: list[int] = []
@@ -159,8 +165,8 @@ class Numbers(Criterion):
         return t.candidates.astype(float)
 
 
-def test_scores_that_are_exact_are_asked_for_once():
-    X, y = RNG.normal(size=(20, 6)), [0, 1] * 10
+def test_scores_that_are_exact_are_asked_for_once(rng):
+    X, y = rng.normal(size=(20, 6)), [0, 1] * 10
     SCORED.clear()
     found = InformationSelector(4, criterion=Numbers()).fit(X, y)
     assert found.indices_.tolist() == [5, 4, 3, 2]
@@ -182,9 +188,9 @@ class Narrowing(Criterion):
         return Intervals(value - half, value + half)
 
 
-def test_once_the_leader_is_known_its_rivals_are_looked_at_side_by_side():
+def test_once_the_leader_is_known_its_rivals_are_looked_at_side_by_side(rng):
     LOOKS.clear()
-    found = search.forward(Narrowing(), table(RNG.normal(size=(20, 9)), [0, 1] * 10), 1)
+    found = search.forward(Narrowing(), table(rng.normal(size=(20, 9)), [0, 1] * 10), 1)
     assert found.features == [3]
     # Both ends of the leader and one more, as fine as their gap; then the upper ends of all others.
     assert LOOKS[-2:] == [(True, 2), (False, 5)]
@@ -215,9 +221,9 @@ def test_a_cut_joint_has_no_less_entropy_and_hardly_more(alpha, rank, weighted):
     assert np.all(first.joint(x, given, False, 1e-9, "high", value).high <= ends.high + 1e-9)
 
 
-def test_what_hardly_couples_is_cut_and_what_is_smooth_is_not():
+def test_what_hardly_couples_is_cut_and_what_is_smooth_is_not(rng):
     X, _ = binary()
-    smooth = RNG.normal(size=(700, 1)).round(1)
+    smooth = rng.normal(size=(700, 1)).round(1)
 
     def parts(columns):
         values = [np.unique(x, return_inverse=True) for x in columns.T]
@@ -243,9 +249,9 @@ def test_cut_joints_leave_the_list_as_it_is(rank):
     assert np.allclose(shown.scores_, plain.scores_, atol=1e-3)
 
 
-def test_where_intervals_do_not_separate_a_warning_names_the_features():
+def test_where_intervals_do_not_separate_a_warning_names_the_features(rng):
     with pytest.warns(RuntimeWarning, match="features 0, 1, 3 still overlap at a width of 2 bits"):
-        found = InformationSelector(1, criterion=Vague()).fit(RNG.normal(size=(20, 4)), [0, 1] * 10)
+        found = InformationSelector(1, criterion=Vague()).fit(rng.normal(size=(20, 4)), [0, 1] * 10)
     assert found.indices_.tolist() == [0]
 
 

@@ -8,7 +8,7 @@ from lorenyi import Exact, Gaussian, Renyi
 from lorenyi.selection import InformationSelector, JointInformation
 from lorenyi.selection.chosen import Chosen, column
 from lorenyi.selection.ends import Wanted
-from lorenyi.selection.information import Kernels
+from lorenyi.selection.information import FEW_ROWS, Kernels
 from lorenyi.selection.table import Table, Variable
 from lorenyi.spectra import Auto
 from lorenyi.spectra.krylov import Krylov
@@ -209,6 +209,26 @@ def test_at_order_two_a_glance_is_all_that_is_needed(target):
         assert found.width < 1e-4
 
 
+@pytest.mark.parametrize("target", [False, True])
+@pytest.mark.parametrize("rank", [30, None])
+def test_a_glance_holds_where_the_factor_of_a_candidate_lacks_much(rank, target):
+    """Of 200 labels it has columns for 64, so the norm is bounded from above only."""
+    grams, _, labels, y = variables(500, 4)
+    candidate = lr.gram(np.random.default_rng(4).integers(0, 200, 500), lr.Delta())
+    c, entropy = column(candidate), Renyi(2, rank, Exact())
+    assert c.missing > 0.5
+    for count, kept in zip(
+        (2, 3), chosen(grams, labels if target else None, y, entropy), strict=True
+    ):
+        A = candidate
+        for B in grams[:count] + ([labels] if target else []):
+            A = A * B
+        norm, exact = kept.squared_norms([c])[0], float(A.squared_norm())
+        assert exact <= norm <= exact + c.missing
+        for side, again in (("low", False), ("low", True), ("high", False)):
+            assert float(entropy(A)) in kept.glance(c, side, norm, again)
+
+
 @pytest.mark.parametrize("alpha", [0.6, 1.01, 2])
 def test_a_glance_is_nearly_exact_where_the_chosen_are_smooth(alpha):
     """One column has few eigenvalues, so its factor leaves out next to nothing."""
@@ -281,7 +301,7 @@ def test_the_list_is_that_of_exact_eigenvalues(alpha, rank):
 @pytest.mark.parametrize("alpha", [0.6, 2])
 def test_a_rare_class_is_no_obstacle(alpha, rare):
     rng = np.random.default_rng(4)
-    X = rng.normal(size=(700, 4))
+    X = rng.normal(size=(FEW_ROWS + 20, 4))
     y = (X[:, 0] + X[:, 1] * X[:, 2] > 0).astype(int)
     y[:rare] = 2
     lists = [

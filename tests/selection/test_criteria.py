@@ -208,7 +208,8 @@ def test_weights_bin_like_repeated_values(pairs):
 
 
 def test_codes_tell_distinct_rows_apart():
-    a, b = RNG.integers(0, 4, 50), RNG.normal(size=50).round()
+    rng = np.random.default_rng(0)
+    a, b = rng.integers(0, 4, 50), rng.normal(size=50).round()
     found = codes(a, b)
     rows = np.unique(np.stack([a, b], axis=1), axis=0)
     assert len(np.unique(found)) == len(rows) == found.max() + 1

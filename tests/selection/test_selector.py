@@ -5,6 +5,7 @@ import re
 from decimal import Decimal
 
 import numpy as np
+import oracles
 import pandas as pd
 import polars as pl
 import pytest
@@ -239,6 +240,36 @@ def test_nominal_columns_are_compared_by_equality():
     # Other numbers of the classes are another order of rows, and norms are summed in float32.
     assert named.scores_ == masked.scores_ == pytest.approx(renamed.scores_, abs=1e-6)
     assert named.scores_ != pytest.approx(InformationSelector(1).fit(X, y).scores_, abs=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("n", "kinds"), [(1000, (None, 300)), (800, (200, 200)), (700, (None, None, 300))]
+)
+def test_columns_of_many_labels_have_the_scores_of_exact_eigenvalues(n, kinds):
+    """`kinds`: for each column the number of its labels, or None for numbers."""
+    rng = np.random.default_rng(n)
+    columns = [rng.normal(size=n) if k is None else rng.integers(0, k, n) for k in kinds]
+    y = (columns[0] > np.median(columns[0])) ^ (rng.uniform(size=n) < 0.1)
+    frame = pd.DataFrame(
+        {
+            str(i): x if x.dtype.kind == "f" else [f"label {v}" for v in x]
+            for i, x in enumerate(columns)
+        }
+    )
+    found = InformationSelector(len(kinds), random_state=0).fit(frame, y)
+
+    def kernel(x):
+        if x.dtype.kind != "f":
+            return (x[:, None] == x) / n
+        x = (x - x.mean()) / x.std()
+        return np.exp(-0.5 * (x[:, None] - x) ** 2) / n
+
+    grams, target = [kernel(columns[i]) for i in found.indices_], kernel(y)
+    for i, bounds in enumerate(found.score_bounds_):
+        chosen = oracles.joint(*grams[: i + 1])
+        exact = oracles.mutual_information(chosen, target, alpha=2, k=100)
+        assert bounds[0] - 1e-9 <= exact <= bounds[1] + 1e-9
+        assert found.scores_[i] == pytest.approx(exact, abs=1e-3)
 
 
 @pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])

@@ -292,3 +292,22 @@ def test_threads_of_a_worker_share_a_table():
         found = list(pool.map(partial(information._on_a_worker, table), asked))
     value = Kernels(table, Renyi(2, 20)).joint(np.arange(1, 40), (0,), False, 1e-9).value
     assert all(low <= v <= high for (low, _, high, _), v in zip(found, value, strict=True))
+
+
+def test_a_worker_makes_kernels_once_and_lets_go_of_them_with_their_table(monkeypatch):
+    made = []
+
+    class Counted(Kernels):
+        def __init__(self, *arguments):
+            made.append(weakref.ref(self))
+            super().__init__(*arguments)
+
+    monkeypatch.setattr(information, "Kernels", Counted)
+    X = np.random.default_rng(8).normal(size=(200, 4))
+    table = numeric(X, X[:, 0] + X[:, 1])
+    for i in (1, 2, 3):
+        information._on_a_worker(table, (Renyi(2, 20), i, (0,), False, Wanted(1e-2)))
+    assert [kept() is None for kept in made] == [False]
+    del table
+    gc.collect()
+    assert [kept() is None for kept in made] == [True]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -19,7 +18,12 @@ BEYOND = 3  # columns of the path after the chosen ones
 
 
 def selection(
-    selector: InformationSelector, X: Any, y: Any, *, target: str = "the target"
+    selector: InformationSelector,
+    X: Any,
+    y: Any,
+    *,
+    sample_weight: Any = None,
+    target: str = "the target",
 ) -> Finding:
     """Tell what a selector chose and why.
 
@@ -29,6 +33,8 @@ def selection(
         Fitted.
     X, y : arrays or data frames
         What it was fitted to.
+    sample_weight : array of n, optional
+        As in `fit`.
     target : str
         What y is called.
 
@@ -45,7 +51,8 @@ def selection(
     """
     path = SelectionPathDisplay.from_estimator(selector)
     criterion = JointInformation() if selector.criterion is None else selector.criterion
-    whole = _target_entropy(criterion, selector, y)
+    # Of this the information of the set is a share; other criteria tell no share.
+    whole = selector.target_entropy_ if criterion.of_the_set else None
     n, d = X.shape[0], selector.n_features_in_
     return Finding(
         question=f"Which columns tell about {target}?",
@@ -53,8 +60,8 @@ def selection(
         facts=_facts(selector, path, whole, n),
         table=_table(selector, path, criterion),
         settings=_settings(selector, criterion),
-        python=_python(selector),
-        sections=lambda: _sections(selector, X, y, criterion, target),
+        python=_python(selector, sample_weight is not None),
+        sections=lambda: _sections(selector, X, y, sample_weight, criterion, target),
         extra={"rows": int(n), "candidates": int(d), "target_entropy": whole},
     )
 
@@ -146,17 +153,6 @@ def _steps(selector: InformationSelector) -> list[int]:
     return [i for i, u in enumerate(owners) if u not in owners[:i]]
 
 
-def _target_entropy(criterion: Criterion, selector: InformationSelector, y: Any) -> float | None:
-    """Return S(y), of which the set's information is a share; None for other criteria."""
-    if not criterion.of_the_set or criterion.entropy is None:
-        return None
-    kernel = Gaussian(1.0) if selector.kernel is None else selector.kernel
-    A = reading.read_target(y, selector.task).gram(kernel, selector.standardize, None)
-    rank = criterion.entropy.rank
-    fits = rank is None or rank < A.n  # of fewer rows the search takes all eigenvalues
-    return float(criterion.entropy(A) if fits else replace(criterion.entropy, rank=None)(A))
-
-
 def _settings(selector: InformationSelector, criterion: Criterion) -> dict[str, Any]:
     entropy = criterion.entropy
     how = (
@@ -178,7 +174,7 @@ def _settings(selector: InformationSelector, criterion: Criterion) -> dict[str, 
     }
 
 
-def _python(selector: InformationSelector) -> str:
+def _python(selector: InformationSelector, weighted: bool) -> str:
     defaults = InformationSelector().get_params()
     given = {k: v for k, v in selector.get_params().items() if v != defaults[k] and k != "verbose"}
     criterion = given.get("criterion")
@@ -188,7 +184,8 @@ def _python(selector: InformationSelector) -> str:
         lines.insert(0, "from lorenyi import Auto, Gaussian, Renyi")
     arguments = "".join(f"    {name}={value!r},\n" for name, value in given.items())
     call = f"InformationSelector(\n{arguments})" if arguments else "InformationSelector()"
-    lines += ["", f"selector = {call}.fit(X, y)", "selector.get_feature_names_out()"]
+    data = "X, y, sample_weight" if weighted else "X, y"
+    lines += ["", f"selector = {call}.fit({data})", "selector.get_feature_names_out()"]
     return "\n".join(lines)
 
 
@@ -196,16 +193,25 @@ def _python(selector: InformationSelector) -> str:
 
 
 def _sections(
-    selector: InformationSelector, X: Any, y: Any, criterion: Criterion, target: str
+    selector: InformationSelector,
+    X: Any,
+    y: Any,
+    sample_weight: Any,
+    criterion: Criterion,
+    target: str,
 ) -> list[Section]:
     beyond = BEYOND if len(selector.indices_) < selector.n_features_in_ else 0
-    longer = SelectionPathDisplay.from_estimator(selector, X, y, beyond=beyond)
-    others = RelevanceDisplay.from_estimator(selector, X, y, n_candidates=SHOWN)
+    longer = SelectionPathDisplay.from_estimator(
+        selector, X, y, sample_weight=sample_weight, beyond=beyond
+    )
+    others = RelevanceDisplay.from_estimator(
+        selector, X, y, sample_weight=sample_weight, n_candidates=SHOWN
+    )
     scatter, *heat = _maps(others, selector.n_features_in_, target)
     return [
         _path(longer, criterion, selector, target),
         scatter,
-        _spectrum(selector, X),
+        _spectrum(selector, X, sample_weight),
         *heat,
         _candidates(others, selector.n_features_in_, target),
     ]
@@ -298,14 +304,15 @@ def _rounded(*values: float) -> list[float]:
     return [round(float(value), 2) + 0.0 for value in values]
 
 
-def _spectrum(selector: InformationSelector, X: Any) -> Section:
+def _spectrum(selector: InformationSelector, X: Any, sample_weight: Any) -> Section:
     columns = reading.read_columns(X)
     nominal = set(selector._columns("categorical_features"))
     chosen = selector.indices_.tolist()
     symbols = [j in nominal or columns[j].symbol for j in chosen]
     joint = reading.variable([columns[j] for j in chosen], symbols, [False] * len(chosen))
     kernel = Gaussian(1.0) if selector.kernel is None else selector.kernel
-    A = joint.gram(kernel, selector.standardize, None)
+    weights = selector._weights(sample_weight, len(columns[0].values))
+    A = joint.gram(kernel, selector.standardize, weights)
     return curve(
         {"chosen columns": A},
         "Spectrum of the chosen columns",

@@ -207,13 +207,13 @@ class Block:
         return product
 
     def squared_norms(self, candidates: Sequence[Column]) -> np.ndarray:
-        """Return upper bounds on the sums of squares of the joints' entries."""
+        """Return the sums of squares of the joints' entries, but for what the factors lack."""
         scale = _arrays.to_numpy(self.held.scale)[:, None] ** 2
         psi = scale * np.hstack([candidate.square[self.index] for candidate in candidates])
         each = np.einsum("ij,ij->j", psi, self.squares @ psi, dtype=np.float64)
         ends = np.cumsum([candidate.square.shape[1] for candidate in candidates])
-        sums = np.diff(np.cumsum(each)[ends - 1], prepend=0.0)
-        return np.asarray(sums + [candidate.missing for candidate in candidates])
+        sums: np.ndarray = np.diff(np.cumsum(each)[ends - 1], prepend=0.0)
+        return sums
 
     @cached_property
     def squares(self) -> np.ndarray:
@@ -374,13 +374,18 @@ class Chosen:
         return float(max(2 * b.held.roundoff for b in self.blocks) + (64 + most) * eps)
 
     def squared_norms(self, candidates: Sequence[Column], workers: int | None = None) -> np.ndarray:
-        """Return upper bounds on the squared Frobenius norms of joints, many by one product."""
+        """Return upper bounds on the squared Frobenius norms of joints, many by one product.
+
+        What factors of the squared kernels lack adds no more than its trace, all blocks together.
+        """
         parts = parallel(
             lambda some: sum(block.squared_norms(candidates[some]) for block in self.blocks),
             slices(len(candidates), TOGETHER),
             workers,
         )
-        return np.concatenate(parts) + float(np.sum(self.singles**2))
+        missing = np.array([candidate.missing for candidate in candidates])
+        norms: np.ndarray = np.concatenate(parts) + missing + float(np.sum(self.singles**2))
+        return norms
 
     def glance(
         self, candidate: Column, side: Side, norm: float = math.nan, again: bool = False
@@ -390,9 +395,8 @@ class Chosen:
         At order 2 its lower end needs the squared Frobenius norm, and without a rank that is all.
         A second glance takes more columns of the factor.
         """
-        slack = self.slack
+        slack, missing = self.slack, candidate.missing
         if self.entropy.rank is None:
-            missing = len(self.blocks) * candidate.missing
             ends = max(norm - missing, 1 / self.whole.n) * (1 - slack), min(norm * (1 + slack), 1.0)
             high, low = (-math.log2(end) for end in ends)
             return Estimate(low, 0.5 * (low + high), high)
@@ -400,7 +404,7 @@ class Chosen:
         counts = [_columns(self._share(block.gram), quarters) for block in self.blocks]
         found = [b.eigenvalues(candidate, c) for b, c in zip(self.blocks, counts, strict=True)]
         theta = np.sort(np.concatenate([self.singles, *found]))[::-1]
-        low, high = Limits(self.whole.n, self.entropy, slack).ends(theta, theta**2, norm)
+        low, high = Limits(self.whole.n, self.entropy, slack).ends(theta, theta**2, norm, missing)
         return Estimate(low, high if side == "high" else low, high)
 
     def closer(self, candidate: Column, wanted: Wanted) -> tuple[Estimate, float] | None:

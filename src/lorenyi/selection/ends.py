@@ -132,7 +132,11 @@ class Limits(NamedTuple):
     slack: float
 
     def ends(
-        self, theta: np.ndarray, squares: np.ndarray, norm: float = math.nan
+        self,
+        theta: np.ndarray,
+        squares: np.ndarray,
+        norm: float = math.nan,
+        missing: float = 0.0,
     ) -> tuple[float, float]:
         """Return a lower and an upper bound of the entropy.
 
@@ -143,9 +147,13 @@ class Limits(NamedTuple):
         squares : array
             Lower bounds on the squares of some, descending.
         norm : float
-            The sum of all squares, if it is known and the order is 2.
+            The sum of all squares, or an upper bound on it, if it is known and the order is 2.
+        missing : float
+            By how much that bound may exceed the sum.
         """
-        return (0.0, self._high(theta)) if math.isnan(norm) else self._both(theta, squares, norm)
+        if math.isnan(norm):
+            return 0.0, self._high(theta)
+        return self._both(theta, squares, norm, missing)
 
     def _high(self, theta: np.ndarray) -> float:
         """Return the entropy of the most even spectrum with such eigenvalues."""
@@ -154,14 +162,16 @@ class Limits(NamedTuple):
         even = spread_from(np.cumsum(theta) * (1 - self.slack), self.n, 1.0)
         return float(renyi_entropy(even, self.entropy.alpha, self.entropy.rank))
 
-    def _both(self, theta: np.ndarray, squares: np.ndarray, F: float) -> tuple[float, float]:
+    def _both(
+        self, theta: np.ndarray, squares: np.ndarray, F: float, missing: float
+    ) -> tuple[float, float]:
         n, rank = self.n, int(self.entropy.rank or 0)
         sums = np.concatenate([[0.0], np.cumsum(theta[: rank - 1])])
         beside = float(np.min((1 - sums) ** 2 / (4 * (rank - np.arange(len(sums))))))
         even = self._even(theta[:rank])
         high = (F - self._beyond(theta)) * (1 + self.slack)
-        low = max(float(np.sum(squares[:rank])), even, F - beside) * (1 - self.slack)
-        low, high = max(min(low, high), 1 / n), min(max(low, high, 1 / n), 1.0)
+        low = max(float(np.sum(squares[:rank])), even, F - missing - beside) * (1 - self.slack)
+        low, high = (min(max(end, 1 / n), 1.0) for end in sorted((low, high)))
         return -math.log2(high), -math.log2(low)
 
     def _even(self, theta: np.ndarray) -> float:

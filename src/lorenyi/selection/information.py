@@ -709,7 +709,9 @@ def _on_a_worker(
     """Measure a joint on a worker, which keeps what it knows of a table."""
     entropy, i, given, target, wanted = asked
     known = _THERE.setdefault(table, {})
-    here = known.setdefault(entropy, Kernels(table, entropy, 1))
+    if entropy not in known:  # of a copy: what is kept must not keep the table itself
+        known[entropy] = Kernels(replace(table), entropy, 1)
+    here = known[entropy]
     here.joint(np.array([i]), given, target, wanted.tol, wanted.side, wanted.enough)
     found = here._known[frozenset((*given, i)), target]
     return found.low, float(found), found.high, found.failure

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from functools import cache, lru_cache
+from functools import cache
 
 import numpy as np
 from scipy import stats
@@ -221,12 +221,9 @@ def _quantile(columns: int) -> float:
     return float(stats.chi2.ppf(FAILURE, columns))
 
 
-@lru_cache(maxsize=64)
 def _probes(seed: int, m: int) -> np.ndarray:
     """Return random columns, always the same."""
-    columns = _arrays.normal(seed, STREAM, m, PROBES).astype(np.float32)
-    columns.flags.writeable = False
-    return columns
+    return _arrays.normal(seed, STREAM, m, PROBES).astype(np.float32)
 
 
 def _outside(J: np.ndarray, Y: np.ndarray, X: np.ndarray, JX: np.ndarray) -> float | None:

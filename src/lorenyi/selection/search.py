@@ -247,12 +247,15 @@ class Path:
         How often a permuted column would have scored as high, where that was asked for.
     dropped : list of int
         Features that a backward step took out again.
+    target_entropy : float
+        S(y), of which the scores are shares.
     """
 
     features: list[int] = field(default_factory=list)
     scores: list[Estimate] = field(default_factory=list)
     p_values: list[float] = field(default_factory=list)
     dropped: list[int] = field(default_factory=list)
+    target_entropy: float = np.nan
 
 
 @dataclass(frozen=True)
@@ -389,6 +392,7 @@ def forward(
             progress(f"{len(path.features)} of {count}: feature {i}, {float(found):.4f} bits")
         if floating and not required:
             _float_back(criterion, information, path, record, set(first))
+    path.target_entropy = float(information.alone((), True, REPORTED))
     return path
 
 

@@ -93,6 +93,8 @@ class InformationSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         was not tested.
     support_ : array of bool
         Mask of the chosen columns.
+    target_entropy_ : float
+        S(y) in bits, measured as in the scores: what there is to be told about the target.
     n_features_in_, feature_names_in_
         As everywhere in scikit-learn.
 
@@ -213,6 +215,7 @@ class InformationSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         self.p_values_ = np.repeat(path.p_values, widths)
         self.support_ = np.zeros(self.n_features_in_, dtype=bool)
         self.support_[self.indices_] = True
+        self.target_entropy_ = path.target_entropy
         return self
 
     def transform(self, X: Any) -> Any:

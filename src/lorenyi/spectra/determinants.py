@@ -209,8 +209,15 @@ def _moved(sums: Sums, error: float, alpha: float) -> float:
 
     # By duality, for any m > 0: m e^2 + the sum of max_d (psi(d) - m d^2). The best m is half the
     # slope, in the root mean square, over the mean error.
+    moves: list[np.ndarray] = []  # at the points where sums look, always the same
+
     def bound(m: float) -> float:
-        rest, loose = sums.of(lambda x: np.max(most(x) - m * below**2, axis=1))
+        def above(x: np.ndarray) -> np.ndarray:
+            if not moves:
+                moves.append(most(x))
+            return np.asarray(np.max(moves[0] - m * below**2, axis=1))
+
+        rest, loose = sums.of(above)
         return m * error**2 + max(rest, 0.0) + loose
 
     return min(bound(float(m)) for m in SLOPES / mean)
