@@ -146,13 +146,13 @@ def normalized_mutual_information(
     1.0
     """
     A, B = variable(x, weights), variable(y, weights, "y")
-    H = functional(entropy, A, B)
+    H, J = functional(entropy, A, B), A * B
     a, b = H(A), H(B)
     least = min(float(_arrays.detach(a)), float(_arrays.detach(b)))
     certified = isinstance(a, Estimate)
     if A.is_constant or B.is_constant or (least <= 1e-12 and not certified):  # zero, or rounding
         return Estimate(0.0, 0.0, 0.0, about=(a + b).about, unit="") if certified else 0.0 * a * b
-    return (a + b - H(A * B)) / (a * b) ** 0.5
+    return (a + b - H(J)) / (a * b) ** 0.5
 
 
 def conditional_mutual_information(

@@ -1,7 +1,7 @@
 """Variables: columns of known values, and the containers that a user may hold them in."""
 
 import tempfile
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import array_api_strict
 import numpy as np
@@ -54,7 +54,6 @@ class Variable:
     matrix: object = None  # for Precomputed: the matrix
     sparse: str = ""
     note: str = ""
-    keep: list = field(default_factory=list, compare=False, repr=False)
 
     def __len__(self):
         return len(self.columns[0]) if self.matrix is None else len(self.matrix)
@@ -147,11 +146,10 @@ class Variable:
         return _laid_out(array, self.layout)
 
     def _mapped(self, array):
-        file = tempfile.TemporaryFile()  # noqa: SIM115 - it must outlive the map
-        file.write(np.ascontiguousarray(array).tobytes())
-        file.flush()
-        self.keep.append(file)
-        return np.memmap(file, dtype=array.dtype, mode="r", shape=array.shape)
+        with tempfile.TemporaryFile() as file:  # what is mapped outlives it
+            file.write(np.ascontiguousarray(array).tobytes())
+            file.flush()
+            return np.memmap(file, dtype=array.dtype, mode="r", shape=array.shape)
 
     def _build_symbols(self):
         rows = [c.values for c in self.columns]

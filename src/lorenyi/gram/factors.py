@@ -152,7 +152,10 @@ def _side_by_side(first: Points, second: Points) -> Points:
 
 
 def _joins(first: Factor, second: Factor) -> bool:
-    return type(first.kernel) is type(second.kernel) and second.kernel.joins
+    alike = type(first.kernel) is type(second.kernel) and second.kernel.joins
+    if not alike or isinstance(second.kernel, Delta):
+        return alike
+    return _arrays.epsilon(first.array) == _arrays.epsilon(second.array)  # or rounding is forgotten
 
 
 def is_wide(factor: Factor) -> bool:

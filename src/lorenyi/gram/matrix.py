@@ -501,7 +501,7 @@ class Gram:
         if measured:
             reference = xp.astype(reference, _arrays.like(common(measured), reference).dtype)
         s, t = (_arrays.like(a, reference) for a in arrays)
-        weights = _arrays.like(self.weights, reference)
+        weights = _arrays.like(min(self.weights, other.weights, key=_arrays.epsilon), reference)
         scale = s * t / xp.sqrt(xp.where(weights > 0, weights, 1.0))  # s and t are 0 at weight 0
         factors = merged([*self.factors, *other.factors], reference)
         return Gram(factors, scale, weights, self.n, self.names + other.names)

@@ -360,8 +360,10 @@ class Krylov:
         if A.tracks_gradient:
             kept = rayleigh(A, self.vectors(S))
         else:
-            values = np.maximum(values, 0.0)  # and no more than there is, but for rounding
-            values = values * min(1.0, A.mass / max(float(values.sum()), A.mass))
+            values = np.maximum(values, 0.0)
+            total = float(values.sum())
+            if self.complete or total > A.mass:  # there is so much in all, but for rounding
+                values = values * (A.mass / total)
             kept = _arrays.like(values, A.reference)
         kind: Kind = "complete" if self.complete else "ritz"
         relative = noise / float(np.linalg.norm(values))
