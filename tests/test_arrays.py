@@ -29,6 +29,7 @@ from lorenyi import (
     Precomputed,
     Renyi,
     SparseGraph,
+    _arrays,
     gram,
 )
 
@@ -473,3 +474,22 @@ def test_a_frame_may_hold_weights_and_a_ready_matrix(frame):
     K = gram(POINTS).dense() * N
     matrix = type(frame)({f"k{i}": column.tolist() for i, column in enumerate(K.T)})
     assert H1(gram(matrix, Precomputed())) == pytest.approx(float(H1(gram(POINTS))))
+
+
+# ------------------------------------------------------------------------------- constants
+
+
+def test_constants_of_many_rows_are_not_kept():
+    """Ten Grams of a million rows, let go, leave nothing behind."""
+    for n in range(10**6, 10**6 + 10):
+        lr.gram(np.zeros(n), lr.Gaussian(1.0))
+    assert not any(value.size >= 10**6 for value in _arrays._CONSTANTS.values())
+
+
+def test_few_constants_are_kept_the_oldest_go_first():
+    for n in range(2, 2 + 2 * _arrays.MAX_CONSTANTS):
+        lr.gram(np.zeros(n), lr.Gaussian(1.0))
+    assert len(_arrays._CONSTANTS) <= _arrays.MAX_CONSTANTS
+    one, other = (lr.gram(np.zeros(50), lr.Gaussian(1.0)).weights for _ in range(2))
+    assert one is other
+    assert not one.flags.writeable

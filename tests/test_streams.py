@@ -2,6 +2,7 @@
 
 import sys
 
+import limits
 import numpy as np
 import pandas as pd
 import pytest
@@ -329,3 +330,67 @@ def test_a_missing_column_or_library_is_named(table, monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow.dataset", None)
     with pytest.raises(ImportError, match="pip install pyarrow"):
         streams.parquet(path)
+
+
+@pytest.mark.parametrize("sigma", [1.0, "scott", lr.Nearest()], ids=repr)
+def test_an_iteration_on_rows_in_a_file_finds_what_it_does_in_memory(memmap, sigma, monkeypatch):
+    """More rows than are decomposed at once, of a flat spectrum, so that a basis is iterated on."""
+    for room in ("search", "auto"):
+        monkeypatch.setattr(f"lorenyi.spectra.{room}.SAMPLE", 1300)
+    x = points(1300, 10, seed=4)
+    H = lr.Renyi(2, rank=20, solver=lr.Auto(tol=1e-3))
+    assert "BlockLanczos" in str(H.solver.plan(lr.gram(memmap(x), lr.Gaussian(sigma)), 20))
+    found = H(lr.gram(memmap(x), lr.Gaussian(sigma)))
+    assert float(found) == pytest.approx(float(H(lr.gram(x, lr.Gaussian(sigma)))), abs=1e-3)
+
+
+def test_float32_rows_of_a_parquet_file_stream_through_pivots(tmp_path):
+    pa = pytest.importorskip("pyarrow")
+    import pyarrow.parquet as pq
+
+    x = points(900, 2, seed=5).astype(np.float32)
+    pq.write_table(pa.table({"a": x[:, 0], "b": x[:, 1]}), tmp_path / "x.parquet", 300)
+    H = lr.Renyi(1, solver=lr.PivotedCholesky(sample=300))
+    with limits.seconds(60):
+        found = H.certified(lr.gram(streams.parquet(tmp_path / "x.parquet"), lr.Gaussian(1.0)))
+    assert lr.Renyi(1, solver=lr.Exact())(lr.gram(x.astype(float), lr.Gaussian(1.0))) in found
+    assert found.width < 0.01
+
+
+def test_a_function_of_float32_values_streams_through_pivots(memmap):
+    x = points(900, 1, seed=5)
+    kernel = lr.Function(
+        lambda X, Y: np.exp(-0.5 * (X - Y.T) ** 2).astype(np.float32), infinitely_divisible=True
+    )
+    H = lr.Renyi(1, solver=lr.PivotedCholesky(sample=300))
+    with limits.seconds(60):
+        found = H.certified(lr.gram(memmap(x), kernel))
+    assert lr.Renyi(1, solver=lr.Exact())(lr.gram(x, lr.Gaussian(1.0))) in found
+    assert found.width < 0.01
+
+
+def test_integers_in_a_file_are_numbers_to_a_kernel_of_numbers(memmap):
+    """Products of small integer types would wrap around."""
+    x = np.random.default_rng(0).integers(-100, 100, size=(400, 2)).astype(np.int8)
+    for kernel in (lr.Polynomial(3), lr.Function(lambda X, Y: (X @ Y.T + 1.0) ** 2, False)):
+        found = lr.gram(memmap(x), kernel).dense()
+        assert found == pytest.approx(lr.gram(x.astype(float), kernel).dense(), abs=1e-12)
+
+
+def test_large_labels_in_a_file_stay_apart_beside_others(memmap):
+    x = np.uint64(2**64 - 1) - np.arange(400, dtype=np.uint64) % np.uint64(4)
+    y = np.arange(400) % 2
+    assert float(lr.joint_entropy(memmap(x), y)) == 2.0
+    z = lr.gram(memmap(np.arange(400) % 3 / 3, "z"), lr.Delta())
+    assert float(lr.joint_entropy(memmap(x), z)) == pytest.approx(np.log2(12), abs=1e-3)
+
+
+def test_rows_of_weight_zero_in_a_file_are_absent(memmap):
+    x, w = points(400, 2, seed=6), np.arange(400) % 3.0
+    x[w == 0] = 0.0  # which have no direction
+    for kernel in (lr.Cosine(), lr.Polynomial(2, shift=0.0)):
+        found = lr.entropy(lr.gram(memmap(x), kernel, weights=w))
+        exact = lr.entropy(lr.gram(x[w > 0], kernel, weights=w[w > 0]))
+        assert float(found) == pytest.approx(float(exact), abs=1e-10)
+        in_memory = lr.entropy(lr.gram(x, kernel, weights=w))
+        assert float(in_memory) == pytest.approx(float(exact), abs=1e-10)

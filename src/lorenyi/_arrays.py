@@ -483,7 +483,12 @@ def _keys(words: list[np.ndarray]) -> np.ndarray:
 
 def _words(column: np.ndarray) -> list[np.ndarray]:
     """View each column of a 2-D array as 64-bit words that are equal where the values are."""
-    if column.dtype.kind == "f":
-        column = column.astype(np.float64, copy=False) + 0.0  # -0.0 and 0.0 are one value
-        return [np.ascontiguousarray(c).view(np.uint64) for c in column.T]
-    return [c.astype(np.int64).view(np.uint64) for c in column.T]
+    return [np.ascontiguousarray(c).view(np.uint64) for c in codes(column).T]
+
+
+def codes(array: np.ndarray) -> np.ndarray:
+    """Return 64-bit integers that are equal where the values of an array are."""
+    if array.dtype.kind == "f":
+        array = array.astype(np.float64, copy=False) + 0.0  # -0.0 and 0.0 are one value
+        return np.ascontiguousarray(array).view(np.int64)
+    return array.astype(np.int64)

@@ -420,7 +420,7 @@ def _weights(draw, n):
         w[draw.between(0, n - 1)] = 5.0
     elif kind == "tiny":
         w = w + 1.0
-        w[draw.between(0, n - 1)] = draw.power(-12, -3)  # less is nothing to a matrix
+        w[draw.between(0, n - 1)] = draw.power(-6, -3)  # less decides ties
     if not w.any():
         w[0] = 2.0
     return w, draw.weighted(numpy=6, list=1, float32=1, pandas=1)

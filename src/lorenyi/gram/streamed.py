@@ -337,8 +337,12 @@ def streamed(kernel: Kernel, points: Stream, frequency: Source | None, name: str
         n = number_of_points(float(total), int(rows), f"{name}'s weights")
     else:
         total = n = float(len(points))
-    if not isinstance(kernel, Delta):
+    if isinstance(kernel, Delta):  # beside others, integers and floats would not keep apart
+        points = points.each(_arrays.codes)
+    elif column is None:
         points = points.each(_arrays.as_points)
+    else:
+        points = points.stack([points, column]).each(_present)
     settled, prepared = normalized(*kernel.prepare(points, column), name)
     return Streamed([Points(settled, prepared)], column, 1.0 / float(total), n)
 
@@ -415,6 +419,11 @@ def _times(
         if not same:
             there[columns] += block.T @ X[rows]
     return left.scale[:, None] * here, right.scale[:, None] * there
+
+
+def _present(rows: np.ndarray) -> np.ndarray:
+    """Return points beside their weights, with ones for those of weight 0, which are absent."""
+    return np.where(rows[:, -1:] > 0, rows[:, :-1], 1.0)
 
 
 def _as_column(values: np.ndarray) -> np.ndarray:
