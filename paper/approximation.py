@@ -116,6 +116,7 @@ class Diagonal:
 
     values: np.ndarray
     mass: float = 1.0
+    roundoff: float = 0.0
 
     def __len__(self) -> int:
         return len(self.values)

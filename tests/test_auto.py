@@ -401,7 +401,7 @@ def test_the_gradient_of_many_rows_is_close_to_that_of_all_eigenvalues():
 
 @pytest.mark.parametrize("bad", [0, -1e-3, float("nan")])
 def test_a_tolerance_that_is_not_positive_is_refused(bad):
-    with pytest.raises(ValueError, match=r"tol=.* must be positive"):
+    with pytest.raises(ValueError, match=r"tol=.* must be a positive number"):
         lr.Auto(tol=bad)
 
 

@@ -358,4 +358,6 @@ class Renyi:
         if self.alpha == 0:
             return _log2_ranks(spectrum, self.rank)
         low, high = (float(renyi_entropy(end, self.alpha, self._order())) for end in pair)
-        return low, high
+        rounded = 8 * float(np.finfo(np.float64).eps)  # of the formula itself
+        low, high = low - rounded * (1 + abs(low)), high + rounded * (1 + abs(high))
+        return (max(low, 0.0) if spectrum.trace == 1 else low), high

@@ -113,7 +113,8 @@ def stored_gram(x: Any, kernel: Kernel | None, *, name: str = "x") -> Gram:
     if kernel.diagonal(points[:1, :]) is not None:
         diagonal = _arrays.namespace(entries).linalg.diagonal(entries)
         scale = scale / positive_root(diagonal, f"{kernel!r} of {name}")
-    return Gram([Matrix(entries)], scale, weights, n, [repr(kernel)])
+    rounding = 64 * _arrays.epsilon(entries)  # about: the points are gone
+    return Gram([Matrix(entries, rounding=rounding)], scale, weights, n, [repr(kernel)])
 
 
 def _of_stream(parts: list[tuple[Kernel, Any]], weights: Any, name: str) -> Gram:

@@ -133,6 +133,17 @@ class Gram:
         own = 4.0 * len(self.factors) * _arrays.epsilon(self.reference)
         return own + sum(factor.rounding for factor in self.factors)
 
+    @property
+    def tolerance(self) -> float:
+        """Relative rounding to expect of eigenvalues; a guess where a gradient goes through.
+
+        There nobody asks for bounds, and to look at the points would take longer than a step.
+        """
+        if not self.tracks_gradient:
+            return self.roundoff
+        floats = [f.array for f in self.factors if _arrays.is_floating(f.array)]
+        return 64 * max(_arrays.epsilon(array) for array in [self.reference, *floats])
+
     in_memory: ClassVar[bool] = True
 
     @property

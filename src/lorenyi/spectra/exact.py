@@ -29,5 +29,4 @@ class Exact(Solver):
             values = rayleigh(dense, V)
         else:
             values = _arrays.eigvalsh(dense)
-        rounding = 0.0 if A.tracks_gradient else A.roundoff
-        return Spectrum(descending(values), len(A), A.mass, rounding=rounding)
+        return Spectrum(descending(values), len(A), A.mass, rounding=A.tolerance)

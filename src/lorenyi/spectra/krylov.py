@@ -59,7 +59,6 @@ class Krylov:
         self._kept: tuple[np.ndarray, np.ndarray, float] | None = None  # see `_enclosure`
         self._probe = (0, 0, 0)  # its start, its columns, steps since
         self._eps = _arrays.epsilon(A.reference)
-        self._largest_weight = float(np.max(_arrays.to_numpy(A.weights)))
         self.Q: Array = self._columns(self.capacity)
         self.T = np.zeros((self.capacity, self.capacity))
         self.B = np.zeros((self.block, self.block))
@@ -342,7 +341,7 @@ class Krylov:
         of at most the largest entry each, and so is every entry of T.
         """
         frobenius = math.sqrt(float(np.sum(theta**2)) + self.A.mass * float(max(theta[-1], 0.0)))
-        entry = math.sqrt(len(self.A)) * self._eps * self._largest_weight
+        entry = math.sqrt(len(self.A)) * self._eps * float(np.max(_arrays.to_numpy(self.A.weights)))
         return np.asarray(np.sqrt(t) * (self.A.roundoff * frobenius + 4 * len(theta) * entry))
 
     def spectrum(self, A: Gram, rank: int | None) -> Spectrum:

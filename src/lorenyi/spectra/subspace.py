@@ -61,8 +61,7 @@ class SubspaceIteration(Solver):
         A = A.symmetric()
         values, V = self._iterate(A.detached().__matmul__, A, rank)
         values = rayleigh(A, V) if A.tracks_gradient else values
-        rounding = 0.0 if A.tracks_gradient else A.roundoff
-        return Spectrum(values, len(A), A.mass, "ritz", rounding=rounding)
+        return Spectrum(values, len(A), A.mass, "ritz", rounding=A.tolerance)
 
     def together(self, grams: Sequence[Gram], rank: int) -> Spectrum | None:
         """Iterate on small matrices of one size as a stack: a call costs more than its work."""
@@ -83,7 +82,8 @@ class SubspaceIteration(Solver):
         if any(A.tracks_gradient for A in whole):
             V = scale * V
             values = xp.sum(V * (stack @ V), axis=-2)
-        return Spectrum.stack(values, grams[0].n, grams[0].mass)
+        rounding = max(A.tolerance for A in whole)
+        return Spectrum.stack(values, grams[0].n, grams[0].mass, rounding)
 
     def _iterate(
         self, product: Callable[[Array], Array], A: Gram, rank: int
