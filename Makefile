@@ -8,8 +8,7 @@ BIN := $(VENV)/bin
 # The pin in constraints.txt holds for every install.
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-# One BLAS thread a process: on matrices of a few hundred rows two gain nothing, and where the cores
-# are shared they wait for each other (the demo: 2 s with one thread, over a minute with two).
+# One BLAS thread a process, for NumPy outside the library too (oracles, rivals), which sets its own.
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 
 # Tests start many processes: what one has compiled the others shall find, whatever is set outside.
@@ -33,7 +32,7 @@ help:  ## show this list
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/' | expand -t 16
 
 demo: $(VENV)/core  ## choose ten columns of a table that together tell of its target
-	@$(ONE_THREAD) $(BIN)/python examples/demo.py
+	@$(BIN)/python examples/demo.py
 
 test: lint  ## lint, then run every test and every example in the docstrings
 	$(COMPILED) $(ONE_THREAD) $(BIN)/python -m pytest -n $(JOBS) --dist worksteal

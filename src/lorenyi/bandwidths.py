@@ -212,23 +212,27 @@ def _spread(points: Source, weights: Source | None) -> tuple[np.ndarray, float]:
     weighted = points if weights is None else hstack([points, weights])
     d = points.shape[1]
 
+    origin = _arrays.to_numpy(points.rows(slice(0, 1)))[0].astype(np.float64)
+
     def total(power: int, center: np.ndarray | float, scale: np.ndarray | float) -> np.ndarray:
         def of_block(rows: np.ndarray, block: slice) -> np.ndarray:
             rows = _arrays.to_numpy(rows).astype(np.float64)
             w = np.ones(len(rows)) if weights is None else rows[:, d]
-            return np.append(w @ ((rows[:, :d] - center) / scale) ** power, w.sum())
+            x = rows[:, :d] - origin  # exact where they are close: a large mean costs no digits
+            return np.append(w @ ((x - center) / scale) ** power, w.sum())
 
         with np.errstate(over="ignore", under="ignore"):
             return np.asarray(weighted.sum(of_block))
 
     *first, n = total(1, 0.0, 1.0)
-    mean = np.array(first) / n
+    offset = np.array(first) / n
+    mean = origin + offset
     scale = np.ones(d)
-    deviation = np.sqrt(total(2, mean, scale)[:-1] / n)
+    deviation = np.sqrt(total(2, offset, scale)[:-1] / n)
     if not ((deviation > 1e-140) & (deviation < 1e140)).all():  # squares out of range, or constant
         farthest = np.max(list(points.map(partial(_farthest, mean))), axis=0)
         scale = np.where(farthest > 0, farthest, 1.0)
-        deviation = np.sqrt(total(2, mean, scale)[:-1] / n)
+        deviation = np.sqrt(total(2, offset, scale)[:-1] / n)
     constant = deviation * scale <= 1e-14 * np.abs(mean)
     return np.where(constant, 1.0, deviation * scale), float(n)
 

@@ -433,7 +433,7 @@ def _rank(draw, n, total):
     kind = draw.weighted(one=15, two=15, any=50, last=12, beyond=4, above=4)
     if kind == "above":  # more than there are rows, where weights leave room for it
         return n + 2
-    beyond = int(min(total, 10**9)) + draw.between(0, 2)
+    beyond = int(1.001 * min(total, 10**9)) + draw.between(0, 2)
     choice = {"one": 1, "two": 2, "last": most, "beyond": max(beyond, 1)}
     return choice.get(kind) or draw.between(1, most)
 

@@ -78,14 +78,15 @@ def nearest(X, w, k):
 
 
 def deviations(X, w):
-    """Return the columns' standard deviations, 1 for a constant one."""
+    """Return the columns' standard deviations, 1 for a constant one (up to 1e-14 of its mean)."""
     found = []
     for column in X[w > 0].T:
         unit = power_of_two(column - column[0])
         y = (column - column[0]) / unit
         share = w[w > 0] / w.sum()
         spread = math.sqrt(float(share @ (y - share @ y) ** 2)) * unit
-        found.append(spread if spread > 0 else 1.0)
+        mean = abs(float(column[0] + unit * (share @ y)))
+        found.append(spread if spread > 1e-14 * mean else 1.0)
     return np.array(found)
 
 

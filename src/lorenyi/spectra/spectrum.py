@@ -164,15 +164,16 @@ class Spectrum:
         than the trace are scaled down to it, with a warning.
         """
         require_rank(rank, self.n)
-        flat = self._repeated(rank)
+        if self.counts is not None:
+            return self._counted_low_rank(rank)
+        flat = self.values
         xp = _arrays.namespace(flat)
         known = min(rank, int(flat.shape[-1]))
         kept = flat if known == flat.shape[-1] else flat[..., :known]
         if self.kind == "ritz" and known < rank and self.proof is None:
             raise ValueError(f"rank={rank} needs as many values, this spectrum has {known}")
         if self.kind == "complete":
-            # The tail's own sum; 1 - sum(kept) would lose its digits.
-            rest = xp.sum(flat[known:]) if self.counts is None else self.trace - xp.sum(kept)
+            rest = xp.sum(flat[known:])  # its own sum: 1 - sum(kept) would lose its digits
         else:
             rest = self.trace - xp.sum(kept, axis=-1)
             if self.kind == "sketch" and (excess := float(_arrays.detach(rest))) < 0:
@@ -189,6 +190,20 @@ class Spectrum:
         tail = (rest / (self.n - rank))[..., None]
         counts = _arrays.constant(_ones_and, known, float(self.n - rank), reference=tail)
         return self._with(xp.concat([kept, tail], axis=-1), counts=counts, kind="complete")
+
+    def _counted_low_rank(self, rank: int) -> Spectrum:
+        """Return L_k of values that occur several times, without writing them out."""
+        counts = _arrays.to_numpy(self.counts).astype(np.float64)
+        before = np.concatenate([[0.0], np.cumsum(counts)[:-1]])
+        taken = np.clip(rank - before, 0.0, counts)
+        last = max(int(np.count_nonzero(taken)), 1)
+        kept, taken = self.values[:last], _arrays.like(taken[:last], self.values)
+        xp = _arrays.namespace(kept)
+        rest = xp.clip(self.trace - xp.sum(kept * taken), min=0.0)
+        tail = xp.reshape(rest / (self.n - rank), (1,))
+        places = _arrays.like(np.full(1, float(self.n - rank)), taken)
+        values, counts = xp.concat([kept, tail]), xp.concat([taken, places])
+        return self._with(values, counts=counts, kind="complete")
 
     def _repeated(self, most: int) -> Array:
         """Return the values one by one, as many of each as its count (at most `most`)."""
