@@ -459,8 +459,10 @@ def _solver(draw, n, rank, name=None):
     if name == "Exact":
         return lr.Exact()
     if name == "Lanczos":
-        size = size if n <= 300 else min(size, max(rank or 1, 200))  # vector by vector it is slow
-        return lr.Lanczos(size, tol=draw.one(None, None, 1e-8), seed=seed)
+        tol = draw.one(None, None, 1e-8)
+        if n > 300:  # vector by vector it is slow
+            size, tol = min(size, max(rank or 1, 200)), None
+        return lr.Lanczos(size, tol=tol, seed=seed)
     if name == "BlockLanczos":
         steps = draw.one(None, max(-(-size // 4), 1))
         block = 16 if steps is None else 4
