@@ -205,7 +205,9 @@ def constant(make: Callable[..., np.ndarray], *arguments: Any, reference: Array)
         value.flags.writeable = False
     else:
         value = library.asarray(made, dtype=dtype, device=array_api_compat.device(reference))
-    if made.size <= MAX_CONSTANT_SIZE:
+    # One made in inference mode is of no use where a gradient is asked for.
+    inference = is_torch(value) and bool(getattr(value, "is_inference", bool)())
+    if made.size <= MAX_CONSTANT_SIZE and not inference:
         _CONSTANTS[key] = value
         if len(_CONSTANTS) > MAX_CONSTANTS:
             _CONSTANTS.popitem(last=False)  # the oldest
@@ -312,7 +314,9 @@ class _Inside:
         self.count += 1
 
     def leave(self, libraries: list[Any]) -> None:
-        self.count = max(self.count - 1, 0)  # 0 already: entered before a fork
+        if not self.count:  # entered before a fork
+            return
+        self.count -= 1
         if not self.count:
             _set_threads(libraries, list(self.before))
 

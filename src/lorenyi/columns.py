@@ -128,7 +128,7 @@ def _objects(values: np.ndarray, missing: np.ndarray, label: str, first: int) ->
     if family is Complex:
         refuse_complex(label)
     found = np.full(len(values), "", dtype=object)
-    found[~missing] = list(_texts(known, family))
+    found[~missing] = list(_texts(known, family, label))
     return Column(label, found.astype(str), True, missing)
 
 
@@ -167,13 +167,18 @@ def _as_numbers(values: np.ndarray, missing: np.ndarray, whole: bool, label: str
     )
 
 
-def _texts(values: np.ndarray, family: type) -> Iterable[str]:
+def _texts(values: np.ndarray, family: type, label: str) -> Iterable[str]:
     """Return symbols as text that is equal where they are."""
     if family is str:
         return values
     if family is bytes:
         return (value.decode("latin-1") for value in values)
     known = {value: str(value) for value in dict.fromkeys(values)}
+    if len(set(known.values())) < len(known):
+        raise TypeError(
+            f"{label} has different objects of type {family.__name__} that are written alike: give "
+            "labels, such as str(x)"
+        )
     return (known[value] for value in values)
 
 
@@ -251,7 +256,7 @@ def _series(series: Any, label: str, first: int) -> Column:
             f"{label} holds {dtype}: a column holds one number or symbol a row; spread it over "
             "columns first"
         )
-    if dtype in (nw.Int128, nw.UInt128, nw.Decimal):  # NumPy has none
+    if dtype in (nw.Int128, nw.UInt128, nw.Decimal, nw.Time):  # NumPy has none
         return _objects(np.array(series.to_list(), dtype=object), missing, label, first)
     if dtype.is_numeric() or dtype == nw.Boolean:
         filled = series.fill_null(False if dtype == nw.Boolean else 0) if missing.any() else series

@@ -283,7 +283,7 @@ class Renyi:
         >>> float(estimate) == H(A), estimate.width < 1e-3
         (True, True)
         """
-        A = gram(A)
+        A = gram(A).detached()
         with _arrays.one_thread(A.reference):
             low, value, high, failure = self._enclosed(A)
         number = float(_arrays.detach(value))
@@ -295,7 +295,8 @@ class Renyi:
         value = self._shortcut(A)
         if value is not None:
             # Squared entries are off by twice their rounding, sums like a random walk.
-            relative = 2 * A.roundoff + 4 * len(A) ** 0.5 * _arrays.epsilon(A.reference)
+            entries = max((block.roundoff for block in A.reduced[1]), default=0.0)
+            relative = 2 * entries + 4 * len(A) ** 0.5 * _arrays.epsilon(A.reference)
             number = float(_arrays.detach(value))
             slack = relative / math.log(2) + 4 * abs(number) * _arrays.epsilon(A.reference)
             return number - slack, value, number + slack, 0.0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from lorenyi.entropy import Renyi
 from lorenyi.gram import Gram, Points
 from lorenyi.kernels import Delta
 from lorenyi.measures import Functional, Variable, functional, variable
+from lorenyi.spectra.solver import require_seed
 
 _TIE = 1e-9  # bits: permutations that only rename equal rows must count as equal
 
@@ -81,7 +83,9 @@ def independence_test(
     >>> lr.independence_test(x, np.cos(9.0 * x), permutations=99).pvalue
     0.01
     """
-    if isinstance(permutations, bool) or not isinstance(permutations, int) or permutations < 1:
+    require_seed(seed)
+    integer = isinstance(permutations, Integral) and not isinstance(permutations, bool)
+    if not integer or permutations < 1:
         raise ValueError(f"permutations={permutations!r}: it must be an integer of at least 1")
     entropy = functional(entropy)
     A, B = variable(x, name="x"), variable(y, name="y")

@@ -137,9 +137,10 @@ class _Scaled(Kernel):
         about |x|; |x|^2 + |y|^2 - 2 x'y loses |x|^2, and is not used where that is large.
         """
         square = points.largest_square()
+        lost = min(square, 1e4)
         if square > 1e4 and isinstance(points, ArraySource):  # but for points that are alone there
             square = _largest_with_neighbors(points.array)
-        return (min(square, 1e4) + 4 * math.sqrt(square)) * _arrays.epsilon(points.like)
+        return (lost + 4 * math.sqrt(square)) * _arrays.epsilon(points.like)
 
 
 def _largest_with_neighbors(X: Array) -> float:
@@ -465,7 +466,8 @@ class Function(Kernel):
     def rounding(self, points: Source) -> float:
         """Return that of the type which the function returns."""
         row = points.rows(slice(0, 1))
-        return 4 * _arrays.epsilon(self.block(row, row))
+        value = self.function(row, row)
+        return 4 * _arrays.epsilon(value) if _arrays.is_floating(value) else 0.0
 
     def diagonal(self, X: Array) -> Array | None:
         """Return k(x, x), a few rows at a time."""

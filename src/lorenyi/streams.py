@@ -456,8 +456,14 @@ def _present(
 def _number_rows(
     columns: Reading, symbol: list[bool], dtype: np.dtype[Any], start: int, block: Any
 ) -> np.ndarray:
-    numbers = _present(columns, symbol, start, block)[0]
-    return np.stack(numbers, axis=1).astype(dtype, casting="same_kind", copy=False)
+    rows = np.stack(_present(columns, symbol, start, block)[0], axis=1)
+    if not np.can_cast(rows.dtype, dtype, "safe"):
+        label = columns(start, block)[0][symbol.index(False)].label
+        raise TypeError(
+            f"{label}, or a column beside it, holds {dtype} in the first block of rows and "
+            f"{rows.dtype} in that from row {start}: give the whole column one type"
+        )
+    return rows.astype(dtype, copy=False)
 
 
 def _words(columns: Reading, symbol: list[bool], start: int, block: Any) -> list[np.ndarray]:

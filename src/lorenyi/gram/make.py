@@ -112,7 +112,8 @@ def stored_gram(x: Any, kernel: Kernel | None, *, name: str = "x") -> Gram:
     scale = _arrays.constant(_equal, n, 0.5, reference=_arrays.detach(reference))
     if kernel.diagonal(points[:1, :]) is not None:
         diagonal = _arrays.namespace(entries).linalg.diagonal(entries)
-        scale = scale / positive_root(diagonal, f"{kernel!r} of {name}")
+        root = positive_root(diagonal, f"{kernel!r} of {name}")
+        entries = entries / root[:, None] / root[None, :]
     rounding = 64 * _arrays.epsilon(entries)  # about: the points are gone
     return Gram([Matrix(entries, rounding=rounding)], scale, weights, n, [repr(kernel)])
 
@@ -181,7 +182,7 @@ def _from_points(
         index = np.where(frequency > 0, np.arange(len(frequency)), there[0])
         points = _arrays.take(points, index)
     given = ArraySource(points)
-    kernel, source = kernel.prepare(given, column)
+    kernel, source = normalized(*kernel.prepare(given, column), name)
     if source is given:  # the caller's array, which the caller may change
         source = given.each(_arrays.copied)
     if frequency is None:
@@ -192,7 +193,7 @@ def _from_points(
         n = points_of(frequency, f"{name}'s weights")
         weights = _arrays.like(frequency / frequency.sum(), reference)
         scale = _arrays.namespace(weights).sqrt(weights)
-    return Gram([Points(*normalized(kernel, source, name))], scale, weights, n)
+    return Gram([Points(kernel, source)], scale, weights, n)
 
 
 def _equal(n: int, power: float) -> np.ndarray:

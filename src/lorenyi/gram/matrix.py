@@ -504,18 +504,15 @@ class Gram:
             return NotImplemented  # it cuts this one into its blocks
         if not self._same_weights(other):
             raise self._different_weights(other)
-        arrays = [self.scale, other.scale]
-        reference = common(arrays)
+        reference = common([self.scale, other.scale])
         xp = _arrays.namespace(reference)
         # Labels are exact in any precision: they do not raise that of what they join.
         measured = [A.scale for A in (self, other) if not A.is_nominal]
         if measured:
             reference = xp.astype(reference, _arrays.like(common(measured), reference).dtype)
-        s, t = (_arrays.like(a, reference) for a in arrays)
         weights = _arrays.like(min(self.weights, other.weights, key=_arrays.epsilon), reference)
-        scale = s * t / xp.sqrt(xp.where(weights > 0, weights, 1.0))  # s and t are 0 at weight 0
         factors = merged([*self.factors, *other.factors], reference)
-        return Gram(factors, scale, weights, self.n, self.names + other.names)
+        return Gram(factors, xp.sqrt(weights), weights, self.n, self.names + other.names)
 
     def _require_same_rows(self, other: Gram) -> None:
         if len(self) != len(other):

@@ -45,7 +45,8 @@ def from_matrix(K: Any, weights: Any, check: str, name: str) -> Gram:
     factor = Matrix(_divided(K, root), rounding=rounding)
     A = Gram([factor], xp.sqrt(relative), relative, points_of(frequency, f"{name}'s weights"))
     if check == "full":
-        _prove_positive(A, name)
+        with _arrays.one_thread():
+            _prove_positive(A, name)
     return A
 
 
@@ -83,8 +84,9 @@ def _checked_dense(K: Array, name: str) -> tuple[Array, float]:
     if xp.isdtype(K.dtype, "complex floating") or not xp.isdtype(K.dtype, ("numeric", "bool")):
         raise TypeError(f"{name} must hold real numbers, found dtype {K.dtype}")
     eps = _arrays.epsilon(K) if _arrays.is_floating(K) else 0.0
-    K = xp.astype(K, xp.int64) if xp.isdtype(K.dtype, "bool") else _arrays.copied(K)
-    K = _arrays.as_points(K)
+    given = xp.astype(K, xp.int64) if xp.isdtype(K.dtype, "bool") else K
+    K = _arrays.as_points(given)
+    K = _arrays.copied(K) if K is given else K  # the caller may change theirs
     worst, largest = _asymmetry(_arrays.detach(K))
     if not (np.isfinite(worst) and np.isfinite(largest)):
         require_finite(K, name)
@@ -114,7 +116,7 @@ def _asymmetry(K: Array) -> tuple[float, float]:
 
 
 def _require_symmetric(worst: float, largest: float, eps: float, name: str) -> None:
-    if worst > 1e3 * eps * largest:
+    if worst > min(1e3 * eps, 1e-2) * largest:
         raise ValueError(
             f"{name} is not symmetric: K and K' differ by up to {worst:.2g}; use (K + K') / 2 if "
             "that is rounding"

@@ -12,7 +12,6 @@ import time
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext
 from dataclasses import replace
 from functools import reduce
 from typing import Any, TypeAlias
@@ -300,11 +299,7 @@ class Kernels(Information):
             last = self.table.features[i].values
             return self._measure(features, target, asked, base, last)
 
-        # One candidate alone has all threads, but for few rows: after a product BLAS' own threads
-        # wait for the next one, for which they take a core.
-        alone = len(missing) == 1 and self.workers != 1 and small is None
-        with nullcontext() if alone else _arrays.one_thread():
-            found = (_each if levels is not None else parallel)(measure, missing, self.workers)
+        found = (_each if levels is not None else parallel)(measure, missing, self.workers)
         for i, estimate in zip(missing, found, strict=True):
             if products is None:
                 self._keep((*given, i), target, estimate, wanted[i])

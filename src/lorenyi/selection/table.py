@@ -16,6 +16,8 @@ from lorenyi.gram import Gram, gram, joint
 from lorenyi.kernels import Delta, Gaussian, Kernel
 from lorenyi.selection.discretise import codes, equal_frequency
 
+MAX_POINTS = 10**6  # that permutations write out, one row each
+
 
 @dataclass(frozen=True, eq=False)
 class Variable:
@@ -180,6 +182,11 @@ class Table:
         """
         if self.weights is None:
             return self
+        if self.total > MAX_POINTS:
+            raise ValueError(
+                f"sample_weight sums to {self.total:g}: n_features_to_select='auto' permutes so "
+                f"many points, {MAX_POINTS} at most; give a number of features, or smaller weights"
+            )
         if (self.weights == np.round(self.weights)).all():
             index = np.repeat(np.arange(len(self)), self.weights.astype(np.int64))
         else:
