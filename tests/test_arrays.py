@@ -1,5 +1,6 @@
 """One code for all array libraries and data frames: the same answer, in the caller's library."""
 
+import datetime
 import math
 from decimal import Decimal
 
@@ -493,3 +494,27 @@ def test_few_constants_are_kept_the_oldest_go_first():
     one, other = (lr.gram(np.zeros(50), lr.Gaussian(1.0)).weights for _ in range(2))
     assert one is other
     assert not one.flags.writeable
+
+
+def test_what_was_made_in_inference_mode_does_not_meet_a_gradient():
+    x = torch.linspace(0.0, 1.0, 77)
+    kernel = lr.Gaussian(1.0)
+    with torch.inference_mode():
+        lr.entropy(lr.gram(x.clone(), kernel))
+    x.requires_grad_()
+    lr.entropy(lr.gram(x, kernel)).backward()
+    assert torch.isfinite(x.grad).all()
+
+
+def test_times_of_polars_keep_their_fractions():
+    times = [datetime.time(1, 1, 1, microsecond) for microsecond in (1, 2, 3, 3)]
+    assert float(lr.entropy(pl.Series(times))) == 1.5
+
+
+def test_objects_that_are_written_alike_are_refused():
+    class Thing:
+        def __repr__(self):
+            return "a thing"
+
+    with pytest.raises(TypeError, match=r"x has different objects of type Thing.*written alike"):
+        lr.entropy(np.array([Thing(), Thing(), Thing()], dtype=object))

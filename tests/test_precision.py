@@ -88,11 +88,29 @@ def test_the_interval_of_far_clusters_in_float32_holds(alpha, convert):
         assert oracles.entropy(exact, alpha) in estimate
 
 
+@pytest.mark.parametrize("alpha", [1, 3])
+def test_the_interval_of_a_tensor_with_a_gradient_holds_too(alpha):
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        X = np.repeat([[-2000.0], [2000.0]], 5, axis=0) + rng.normal(size=(10, 1))
+        X = torch.tensor(X, dtype=torch.float32, requires_grad=True)
+        estimate = lr.Renyi(alpha).certified(lr.gram(X, lr.Gaussian(1.0)))
+        exact = grams.gaussian(X.detach().numpy().astype(np.float64), 1.0) / 10
+        assert oracles.entropy(exact, alpha) in estimate
+
+
 # ------------------------------------------------------------ entries that are rounded to float32
 
 
 def rounded(X, Y):
     return np.exp(-0.5 * (X - Y.T) ** 2).astype(np.float32)
+
+
+def test_a_function_of_float16_values_is_a_kernel():
+    x = drawn(60, 1)
+    kernel = lr.Function(lambda X, Y: rounded(X, Y).astype(np.float16), infinitely_divisible=True)
+    estimate = lr.Renyi(1).certified(lr.gram(x, kernel))
+    assert oracles.entropy(grams.gaussian(x, 1.0) / 60, 1) in estimate
 
 
 @pytest.mark.parametrize("n", [40, 500, 1500])
@@ -122,6 +140,13 @@ def test_a_matrix_that_float32_does_not_explain_is_still_refused():
     K = np.array([[1.0, 0.9, -0.9], [0.9, 1.0, 0.9], [-0.9, 0.9, 1.0]], dtype=np.float32)
     with pytest.raises(ValueError, match="not positive semi-definite"):
         lr.entropy(lr.gram(K, lr.Precomputed()))
+
+
+def test_a_matrix_of_float16_must_be_symmetric():
+    K = np.eye(20, dtype=np.float16)
+    K[0, 1] = 0.5
+    with pytest.raises(ValueError, match="not symmetric"):
+        lr.gram(K, lr.Precomputed())
 
 
 # ------------------------------------------------------------------------------- magnitudes

@@ -394,3 +394,14 @@ def test_rows_of_weight_zero_in_a_file_are_absent(memmap):
         assert float(found) == pytest.approx(float(exact), abs=1e-10)
         in_memory = lr.entropy(lr.gram(x, kernel, weights=w))
         assert float(in_memory) == pytest.approx(float(exact), abs=1e-10)
+
+
+def test_blocks_of_another_type_than_the_first_are_refused_where_values_would_change():
+    frames = [pd.DataFrame({"a": np.arange(4, dtype=t) + s}) for t, s in ((np.int8, 1), (int, 257))]
+    data = streams.read_frames(Here(), frames, [4, 4], "x")
+    with pytest.raises(
+        TypeError, match=r"x\['a'\].*int8 in the first block.*int64 in that from row 4"
+    ):
+        lr.entropy(data)
+    wider = streams.read_frames(Here(), frames[::-1], [4, 4], "x")
+    assert float(lr.entropy(wider)) == 3.0

@@ -98,6 +98,17 @@ def test_threads_are_restored_after_an_error():
     assert blas_threads() == {2}
 
 
+def test_a_forked_process_leaves_what_it_entered_before_without_an_error():
+    """What a fork does to the counts, without a fork: threads that were inside are forgotten."""
+    with threadpool_limits(limits=2, user_api="blas"):
+        with _arrays.one_thread():
+            _arrays._after_fork()
+        assert blas_threads() == {1}  # as the fork found it
+        with _arrays.one_thread():
+            assert blas_threads() == {1}
+    assert _arrays._of_all.count == 0
+
+
 @pytest.mark.usefixtures("two_threads")
 def test_many_threads_at_once_agree_with_one_and_restore_the_setting():
     calls = [lambda s=s: float(lr.entropy(X[:, :1] + s * X[:, 1:2])) for s in range(8)]

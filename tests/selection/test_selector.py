@@ -561,3 +561,12 @@ def test_options_that_cannot_be_are_named(options, message):
 def test_a_share_of_the_features_can_be_asked_for():
     assert InformationSelector(0.5).fit(IRIS, SPECIES).indices_.size == 2
     assert InformationSelector(1.0).fit(IRIS, SPECIES).indices_.size == 4
+
+
+def test_weights_of_too_many_points_to_permute_are_refused_by_name():
+    X = np.random.default_rng(0).normal(size=(100, 2))
+    weights = np.full(100, 1e7)
+    with pytest.raises(ValueError, match=r"sample_weight sums to 1e\+09.*'auto'.*smaller weights"):
+        InformationSelector("auto").fit(X, X[:, 0] > 0, sample_weight=weights)
+    chosen = InformationSelector(1).fit(X, X[:, 0] > 0, sample_weight=weights)
+    assert chosen.indices_.tolist() == [0]
