@@ -465,6 +465,7 @@ def _solver(draw, n, rank, name=None):
         return lr.Lanczos(size, tol=tol, seed=seed)
     if name == "BlockLanczos":
         steps = draw.one(None, max(-(-size // 4), 1))
+        steps = steps if n <= 300 or steps is None else min(steps, 50)
         block = 16 if steps is None else 4
         return lr.BlockLanczos(steps, block, single=draw.chance(0.5), seed=seed)
     if name == "PivotedCholesky":

@@ -93,10 +93,12 @@ class Krylov:
         Each entry of T is a sum of m products, whose rounding adds up like a random walk, and so
         do the m eigenvalues that rounded entries of A move.
         """
-        m, norm = len(self.A), float(np.linalg.norm(self.projected))
-        entries = min(self.A.roundoff, MAX_ROUNDOFF)
-        rounded = math.sqrt(m) * (4 * self._eps * self.A.mass + entries * norm)
-        return self.size >= m or self.rest <= rounded
+        m, mass = len(self.A), self.A.mass
+        own, entries = 4 * self._eps * mass, min(self.A.roundoff, MAX_ROUNDOFF)
+        if self.size >= m or self.rest > math.sqrt(m) * (own + entries * mass):
+            return self.size >= m
+        norm = float(np.linalg.norm(self.projected))
+        return self.rest <= math.sqrt(m) * (own + entries * norm)
 
     @property
     def full(self) -> bool:
