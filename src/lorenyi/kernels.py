@@ -476,67 +476,6 @@ class Function(Kernel):
         return _arrays.concat([xp.linalg.diagonal(self.block(part, part)) for part in parts])
 
 
-@dataclass(frozen=True, repr=False)
-class Unit(Kernel):
-    """A kernel divided by the roots of its diagonal, which are the last column of the points.
-
-    So that products of several kernels, and float32, hold what one of them may not.
-    """
-
-    kernel: Kernel
-
-    def __repr__(self) -> str:
-        """Show the kernel: a Gram normalizes them all."""
-        return repr(self.kernel)
-
-    def block(self, X: Array, Y: Array) -> Array:
-        """Return k(x, y) / sqrt(k(x, x) k(y, y))."""
-        return self.kernel.block(_but_last(X), _but_last(Y)) / X[:, -1:] / Y[:, -1:].T
-
-    def rounding(self, points: Source) -> float:
-        """Return that of the kernel, and of two divisions."""
-        return self.kernel.rounding(points.each(_but_last)) + 2 * _arrays.epsilon(points.like)
-
-    def width(self, d: int) -> int | None:
-        """Return the dimension of the kernel's feature map."""
-        return self.kernel.width(d - 1)
-
-    def features(self, X: Array) -> Array:
-        """Return the kernel's feature map on the unit sphere."""
-        return self.kernel.features(_but_last(X)) / X[:, -1:]
-
-
-def _but_last(X: Array) -> Array:
-    return X[:, : int(X.shape[1]) - 1]
-
-
-def normalized(kernel: Kernel, points: Source, name: str) -> tuple[Kernel, Source]:
-    """Return a kernel whose diagonal is one, and the points that it reads."""
-    if type(kernel).diagonal is Kernel.diagonal:
-        return kernel, points
-    return Unit(kernel), points.each(partial(_with_root, kernel, f"{kernel!r} of {name}"))
-
-
-def _with_root(kernel: Kernel, what: str, X: Array) -> Array:
-    if not X.shape[0]:
-        return _arrays.namespace(X).concat([X, X[:, :1]], axis=1)
-    root = positive_root(kernel.diagonal(X), what)[:, None]
-    return _arrays.namespace(X).concat([X, _arrays.like(root, X)], axis=1)
-
-
-def positive_root(diagonal: Array, what: str) -> Array:
-    """Return the root of a kernel's diagonal, which normalizes it."""
-    values = _arrays.to_numpy(diagonal)
-    bad = ~((values > 0) & (values < np.inf))
-    if bad.any():
-        i = int(np.flatnonzero(bad)[0])
-        raise ValueError(
-            f"{what} has diagonal {values[i]:g} at row {i}: k(x, x) must be positive and finite to "
-            "normalize; drop or scale such rows, or use another kernel"
-        )
-    return _arrays.namespace(diagonal).sqrt(diagonal)
-
-
 @dataclass(frozen=True)
 class Precomputed(Kernel):
     """Stands for a kernel matrix given ready-made: `gram(K, Precomputed())`."""

@@ -15,14 +15,13 @@ from lorenyi.gram.factors import Matrix, Points
 from lorenyi.gram.matrix import Gram
 from lorenyi.gram.ready import frequencies, from_matrix, points_of
 from lorenyi.gram.streamed import streamed
+from lorenyi.gram.unit import normalized, positive_root
 from lorenyi.kernels import (
     Delta,
     Function,
     Gaussian,
     Kernel,
     Precomputed,
-    normalized,
-    positive_root,
 )
 from lorenyi.streams import Stream
 

@@ -17,7 +17,7 @@ from lorenyi.blocks import (
 )
 from lorenyi.gram.factors import TILE, Matrix
 from lorenyi.gram.matrix import Gram
-from lorenyi.kernels import positive_root
+from lorenyi.gram.unit import positive_root
 
 
 def from_matrix(K: Any, weights: Any, check: str, name: str) -> Gram:

@@ -17,7 +17,8 @@ from lorenyi.gram import groups
 from lorenyi.gram.factors import TILE, Factor, Points, is_wide, merged
 from lorenyi.gram.matrix import Gram
 from lorenyi.gram.ready import number_of_points
-from lorenyi.kernels import Delta, Kernel, normalized
+from lorenyi.gram.unit import normalized
+from lorenyi.kernels import Delta, Kernel
 from lorenyi.streams import Stream, bundle, gather, joined
 
 UNDER_WAY = 2**28  # bytes of results that may wait to be added up here
