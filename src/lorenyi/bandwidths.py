@@ -15,7 +15,7 @@ from lorenyi import _arrays
 from lorenyi._arrays import Array
 from lorenyi.blocks import Source, hstack
 
-MAX_POSITIONS = 2**24  # repeated rows that are numbered one by one: 300 MB of random bits
+MAX_POSITIONS = 2**20  # repeated rows that are numbered one by one, in some 0.1 s
 
 
 class Bandwidth(ABC):

@@ -364,21 +364,28 @@ def _too_wide(case, estimate, truth):
 
 @contextlib.contextmanager
 def limits(seconds, memory=MEMORY):
-    """Raise OutOfTime after so many seconds, MemoryError beyond so many bytes."""
+    """Raise OutOfTime after so many seconds, MemoryError beyond so many bytes.
+
+    Seconds of the processor, which a busy machine does not take away; of the clock, many more.
+    """
 
     def late(*_):
         raise OutOfTime
 
-    before = signal.signal(signal.SIGALRM, late)
+    signals = (signal.SIGPROF, signal.SIGALRM)
+    before = [signal.signal(number, late) for number in signals]
     soft, hard = resource.getrlimit(resource.RLIMIT_AS)
     if (used := _address_space()) is not None:
         resource.setrlimit(resource.RLIMIT_AS, (used + memory, hard))
-    signal.setitimer(signal.ITIMER_REAL, seconds, 1.0)
+    signal.setitimer(signal.ITIMER_PROF, seconds, 1.0)
+    signal.setitimer(signal.ITIMER_REAL, 10 * seconds, 1.0)
     try:
         yield
     finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
         signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+        for number, handler in zip(signals, before, strict=True):
+            signal.signal(number, handler)
         resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
 
 

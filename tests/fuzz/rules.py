@@ -213,7 +213,7 @@ def solver_delta(case, rows, eps):
     if isinstance(solver, lr.BlockLanczos) and solver.single:
         return EPS32 * (8 * rows + 8)
     if isinstance(solver, (lr.Lanczos, lr.BlockLanczos)):
-        return eps * (8 * rows + 8)
+        return eps * (8 * rows + 8) + (getattr(solver, "tol", None) or 0.0)
     if isinstance(solver, PROJECTIONS):
         return 1e4 * eps
     return 0.0
