@@ -107,9 +107,10 @@ def _median_distance(X: np.ndarray, frequency: np.ndarray) -> float:
     return scale * float(0.5 * (distance[order[low]] + distance[order[high]]))
 
 
-def _magnitude(X: np.ndarray) -> float:
+def _magnitude(X: Array) -> float:
     """Return a power of two near the largest number: divided by it, squares are in range."""
-    largest = float(np.max(np.abs(X), initial=0.0))
+    xp = _arrays.namespace(X)
+    largest = float(xp.max(xp.abs(X)))
     return math.ldexp(1.0, math.frexp(largest)[1] - 1) if largest else 1.0
 
 
@@ -148,7 +149,7 @@ class Nearest(Bandwidth):
         """Return the mean distance of (a sample of) the points to their neighbours."""
         if weights is None and len(points) <= self.sample:
             X = _arrays.detach(points.all())
-            scale = _magnitude(X) if _arrays.is_numpy(X) else 1.0
+            scale = _magnitude(X)
             return _or_one(scale * _mean_nearest(X / scale, min(self.k, len(points) - 1)))
         X, frequency = _sampled(points, weights, self.sample, self.seed)
         scale = _magnitude(X)

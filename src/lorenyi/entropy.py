@@ -152,10 +152,10 @@ def _masked(spectrum: Spectrum, alpha: float) -> tuple[Array, Array, Array | Non
 
 
 def _rounding(spectrum: Spectrum) -> float:
-    """Size below which an eigenvalue counts as zero: n eps lambda_1."""
+    """Size below which an eigenvalue counts as zero: n eps lambda_1, and rounding of entries."""
     largest = float(_arrays.detach(spectrum.values[0])) if len(spectrum) else 0.0
     size = len(spectrum) if spectrum.counts is None else spectrum.n
-    return float(size) * _arrays.epsilon(spectrum.values) * largest
+    return (float(size) * _arrays.epsilon(spectrum.values) + spectrum.rounding) * largest
 
 
 def _log2_rank(spectrum: Spectrum, rank: int | None) -> Array:

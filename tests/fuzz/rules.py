@@ -239,8 +239,9 @@ def entry_rounding(variable, sigma, eps):
     radius = largest_norm(X, sigma)
     square = 0.0 if kernel is not None and kernel.name == "Laplacian" else radius**2
     limit = 1e4 if eps < 1e-12 else 1e3  # above it the package takes differences
-    lost = base + eps * (2 * min(square, limit) + 4 * radius)
-    return min(lost, 1e-9) if eps < 1e-12 else lost
+    # A point that is alone loses nothing: beyond 40 bandwidths the kernel is below rounding.
+    near = radius if eps > 1e-12 or radius < 1e5 else largest_with_neighbors(X, sigma)
+    return base + eps * (2 * min(square, limit) + 4 * near)
 
 
 def largest_norm(X, sigma):
@@ -250,6 +251,18 @@ def largest_norm(X, sigma):
         scaled = (X - X.mean(axis=0)) / sigma
         norm = float(np.max(np.sqrt(np.sum(scaled**2, axis=1))))
     return norm if math.isfinite(norm) else 1e150
+
+
+def largest_with_neighbors(X, sigma):
+    """Return the largest norm, in bandwidths, of two points that are near each other but differ."""
+    with np.errstate(over="ignore", invalid="ignore", under="ignore"):
+        scaled = (X - np.median(X, axis=0)) / np.asarray(sigma, dtype=float)
+        norms = np.sqrt(np.sum(scaled**2, axis=1))
+        most = 0.0
+        for i in range(len(X)):
+            gap = np.sqrt(np.sum(((X - X[i]) / np.asarray(sigma, dtype=float)) ** 2, axis=1))
+            most = max(most, float(np.max(norms[(gap > 0) & (gap <= 40)], initial=0.0)))
+    return most if math.isfinite(most) else 1e150
 
 
 def bandwidth_rounding(rule):

@@ -172,7 +172,10 @@ def _parts(data: Data, kernel: Kernel | None, name: str) -> list[tuple[Kernel, A
 def _from_points(
     kernel: Kernel, points: Array, frequency: np.ndarray | None, reference: Array, name: str
 ) -> Gram:
-    if not isinstance(kernel, Delta):
+    if isinstance(kernel, Delta):  # its eigenvalues are exact, whatever the labels came in
+        xp = _arrays.namespace(reference)
+        reference = xp.astype(reference, xp.float64)
+    else:
         points = _arrays.as_points(points)
         reference = points[:0, :]
     column = None if frequency is None else ArraySource(frequency[:, None])

@@ -343,7 +343,9 @@ def streamed(kernel: Kernel, points: Stream, frequency: Source | None, name: str
     elif column is None:
         points = points.each(_arrays.as_points)
     else:
-        points = points.stack([points, column]).each(_present)
+        there = column.locate(np.array([0.5 * float(total)]))  # a row that has a weight
+        row = points.take(there).all()
+        points = points.stack([points, column]).each(partial(_present, row))
     settled, prepared = normalized(*kernel.prepare(points, column), name)
     return Streamed([Points(settled, prepared)], column, 1.0 / float(total), n)
 
@@ -422,9 +424,9 @@ def _times(
     return left.scale[:, None] * here, right.scale[:, None] * there
 
 
-def _present(rows: np.ndarray) -> np.ndarray:
-    """Return points beside their weights, with ones for those of weight 0, which are absent."""
-    return np.where(rows[:, -1:] > 0, rows[:, :-1], 1.0)
+def _present(row: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """Return points beside their weights, with one row for those of weight 0, which are absent."""
+    return np.where(rows[:, -1:] > 0, rows[:, :-1], row)
 
 
 def _as_column(values: np.ndarray) -> np.ndarray:
