@@ -7,8 +7,9 @@
 
 from lorenyi import theory
 from lorenyi.bandwidths import Median, Nearest, Scott, Silverman
-from lorenyi.entropy import Renyi, information_potential, renyi_entropy
-from lorenyi.estimate import Bits, Estimate
+from lorenyi.entropy import information_potential, renyi_entropy
+from lorenyi.functionals import CollisionEntropy, Renyi
+from lorenyi.estimate import Estimate, Influence
 from lorenyi.gram import Gram, gram, joint
 from lorenyi.independence import IndependenceTest, independence_test
 from lorenyi.kernels import (
@@ -53,7 +54,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Auto",
-    "Bits",
+    "CollisionEntropy",
     "BlockLanczos",
     "Cosine",
     "Delta",

@@ -15,7 +15,10 @@ from lorenyi import _arrays
 from lorenyi._arrays import Array
 from lorenyi.blocks import Source, hstack
 
-MAX_POSITIONS = 2**20  # repeated rows that are numbered one by one, in some 0.1 s
+PAIRS = 500_000  # distances whose median is taken; its own noise is about 0.1 %
+MAX_ROWS = 2**18  # that pairs are drawn from
+MAX_SORTED_ROWS = 50_000  # of one column, whose distances are counted instead: 0.1 s
+GOLDEN = 0.5 * (math.sqrt(5.0) - 1.0)
 
 
 class Bandwidth(ABC):
@@ -25,19 +28,36 @@ class Bandwidth(ABC):
     def __call__(self, points: Source, weights: Source | None) -> float | tuple[float, ...]:
         """Return the bandwidth for these points; `weights` is a column of frequencies, if any."""
 
+    def influence(self, X: np.ndarray, others: np.ndarray) -> np.ndarray:
+        """Return the influence of each row on the logarithm of the bandwidth (n x 1, or n x d).
+
+        Parameters
+        ----------
+        X : array, n x d
+            Rows, divided by the bandwidth.
+        others : array, m x d
+            A sample of all rows, likewise.
+        """
+        return np.zeros((len(X), 1))
+
 
 @dataclass(frozen=True)
 class Median(Bandwidth):
     """The median distance between two points, of the distances that are not zero.
 
+    All distances count up to about 1,000 rows, and those of a single column up to 50,000. Of more
+    rows half a million pairs are drawn, in an order that the rows' values alone decide, and the
+    median is rounded to four digits: it does not depend on the order of the rows.
+
     Parameters
     ----------
-    sample : int
-        Above this many points, a random sample of them is used.
     per_column : bool
         One bandwidth for each column instead of one for all.
-    seed : int
-        Seed of the sample.
+    standardize : bool
+        The columns have different units: divide each by its standard deviation first. There is one
+        bandwidth for each column then, all the same multiple of its standard deviation.
+    pairs : int
+        Number of pairs; where there are no more, all are taken.
 
     Examples
     --------
@@ -46,25 +66,183 @@ class Median(Bandwidth):
     Gram(n=3, Gaussian(sigma=2))
     """
 
-    sample: int = 1000
     per_column: bool = False
-    seed: int = 0
+    standardize: bool = False
+    pairs: int = PAIRS
 
     def __post_init__(self) -> None:
-        _require_integer("Median(sample", self.sample, 2)
+        _require_integer("Median(pairs", self.pairs, 1)
+        if self.per_column and self.standardize:
+            raise ValueError(
+                "Median(per_column=True, standardize=True): one bandwidth for each column makes "
+                "standardizing idle; give one of the two"
+            )
 
     def __call__(self, points: Source, weights: Source | None) -> float | tuple[float, ...]:
-        """Return the median distance of (a sample of) the points."""
-        X, frequency = _sampled(points, weights, self.sample, self.seed)
+        """Return the median distance."""
+        d = points.shape[1]
         if self.per_column:
-            return tuple(_median_distance(column[:, None], frequency) for column in X.T)
-        return _median_distance(X, frequency)
+            return tuple(self._median(points.each(partial(_column, j)), weights) for j in range(d))
+        if self.standardize and d > 1:
+            deviation, _ = _spread(points, weights)
+            median = self._median(points.affine(0.0, deviation), weights)
+            return tuple(float(median * s) for s in deviation)
+        return self._median(points, weights)
+
+    def _median(self, points: Source, weights: Source | None) -> float:
+        total = float(len(points) if weights is None else weights.sum(_sum_of_rows)[0])
+        rows = len(points)
+        if rows * (rows - 1) <= 2 * self.pairs:
+            X = _arrays.to_numpy(points.all()).astype(np.float64)
+            return _median_of_all(X, np.ones(rows) if weights is None else weights.all()[:, 0])
+        if points.shape[1] == 1 and rows <= MAX_SORTED_ROWS:
+            x = _arrays.to_numpy(points.all()).astype(np.float64)[:, 0]
+            return _median_gap(x, np.ones(rows) if weights is None else weights.all()[:, 0])
+        return _median_of_pairs(*_by_content(points, weights), total, self.pairs)
+
+    def influence(self, X: np.ndarray, others: np.ndarray) -> np.ndarray:
+        r"""Return :math:`\frac{2}{g} (\frac12 - G_i)` of distances in bandwidths.
+
+        G_i is the share of distances from row i up to 1, g the density of all distances there.
+        """
+        if self.per_column:
+            columns = [_median_influence(X[:, [j]], others[:, [j]]) for j in range(X.shape[1])]
+            return np.stack(columns, axis=1)
+        median = _median_influence(X, others)[:, None]
+        if not self.standardize or X.shape[1] == 1:
+            return median
+        return median + _deviation_influence(X, others)
 
 
 def _require_integer(argument: str, found: object, least: int) -> None:
     if not isinstance(found, (int, np.integer)) or isinstance(found, bool) or found < least:
         name = argument.partition("(")[2]
         raise ValueError(f"{argument}={found!r}): {name} must be an integer of at least {least}")
+
+
+def _column(j: int, rows: Array) -> Array:
+    return rows[:, j : j + 1]
+
+
+def _median_of_all(X: np.ndarray, frequency: np.ndarray) -> float:
+    """Return the median of all distances that are not zero."""
+    from scipy.spatial.distance import pdist
+
+    scale = _magnitude(X)
+    distance = pdist(X / scale)
+    i, j = np.triu_indices(len(X), 1)
+    return scale * _weighted_median(distance, frequency[i] * frequency[j])
+
+
+def _weighted_median(distance: np.ndarray, weight: np.ndarray) -> float:
+    keep = (distance > 0) & (weight > 0)
+    if not keep.any():
+        return 1.0  # all points are equal: the kernel is 1 whatever its bandwidth
+    distance, weight = distance[keep], weight[keep]
+    if (weight == weight[0]).all():
+        return float(np.median(distance))
+    order = np.argsort(distance)
+    mass = np.cumsum(weight[order])
+    low = int(np.searchsorted(mass, 0.5 * mass[-1]))
+    high = low + 1 if mass[low] == 0.5 * mass[-1] else low
+    return float(0.5 * (distance[order[low]] + distance[order[high]]))
+
+
+def _median_gap(x: np.ndarray, frequency: np.ndarray) -> float:
+    """Return the median distance of numbers that differ, by counting pairs of sorted numbers."""
+    x, frequency = x[frequency > 0], frequency[frequency > 0]
+    values, place = np.unique(x, return_inverse=True)
+    if len(values) < 2:
+        return 1.0
+    mass = np.bincount(place, weights=frequency)
+    sums = np.concatenate([[0.0], np.cumsum(mass)])
+    scale = _magnitude(values)
+    values = values / scale
+
+    def below(distance: float) -> float:
+        """Return the number of pairs that differ by at most so much."""
+        reached = sums[np.searchsorted(values, values + distance, side="right")]
+        return float(mass @ (reached - sums[1:]))
+
+    most = float(values[-1] - values[0])
+    half = 0.5 * below(2 * most)
+
+    def first(wanted: float, low: float) -> float:
+        """Return the least distance that so many pairs do not exceed."""
+        high = most
+        while high - low > 1e-12 * most:
+            middle = 0.5 * (low + high)
+            low, high = (low, middle) if below(middle) >= wanted else (middle, high)
+        return high
+
+    lower = first(half, 0.0)
+    upper = lower if below(lower) > half * (1 + 1e-12) else first(half * (1 + 1e-12), lower)
+    return scale * 0.5 * (lower + upper)
+
+
+def _by_content(points: Source, weights: Source | None) -> tuple[np.ndarray, np.ndarray]:
+    """Return rows and frequencies in an order that values alone decide; of many, some."""
+    both = points if weights is None else hstack([points, weights])
+    limit = min(MAX_ROWS / len(points), 1.0) * 2.0**64
+    found = list(both.map(partial(_below, points.shape[1], limit)))
+    rows, keys = (np.concatenate(parts) for parts in zip(*found, strict=True))
+    rows = rows[np.argsort(keys, kind="stable")]
+    d = points.shape[1]
+    return rows[:, :d], np.ones(len(rows)) if weights is None else rows[:, d]
+
+
+def _below(d: int, limit: float, rows: Array, block: slice) -> tuple[np.ndarray, np.ndarray]:
+    rows = _arrays.to_numpy(rows).astype(np.float64)
+    keys = _arrays.row_keys([rows[:, :d]])
+    few = keys.astype(np.float64) <= limit
+    return rows[few], keys[few]
+
+
+def _median_of_pairs(X: np.ndarray, frequency: np.ndarray, total: float, pairs: int) -> float:
+    """Return the median distance of pairs: each place with others far away in the order."""
+    ends = np.cumsum(frequency)
+    count = int(min(max(round(total), len(X)), MAX_ROWS))
+    places = (np.arange(count) + 0.5) * (ends[-1] / count)
+    first = np.searchsorted(ends, places)
+    scale = _magnitude(X)
+    X = X / scale
+    found = []
+    for step in range(1, -(-pairs // count) + 1):
+        moved = (places + ends[-1] * ((step * GOLDEN) % 1.0)) % ends[-1]
+        difference = X[first] - X[np.minimum(np.searchsorted(ends, moved), len(X) - 1)]
+        found.append(np.sqrt(np.einsum("ij,ij->i", difference, difference)))
+    distance = np.concatenate(found)
+    return float(f"{scale * _weighted_median(distance, np.ones(len(distance))):.4g}")
+
+
+def _median_influence(X: np.ndarray, others: np.ndarray) -> np.ndarray:
+    from scipy.spatial.distance import cdist
+
+    distance = cdist(X, others)
+    apart = distance > 0
+    if not apart.any():
+        return np.zeros(len(X))
+    near = np.sum(apart & (distance <= 1.0), axis=1) / np.maximum(np.sum(apart, axis=1), 1)
+    low, high = np.quantile(distance[apart], (0.45, 0.55))
+    return np.asarray(2.0 * (high - low) / 0.1 * (0.5 - near))
+
+
+def _deviation_influence(X: np.ndarray, others: np.ndarray) -> np.ndarray:
+    """Return the influence of rows on the logarithm of each column's standard deviation."""
+    variance = np.var(others, axis=0)
+    safe = np.where(variance > 0, variance, 1.0)
+    moved = 0.5 * ((X - np.mean(others, axis=0)) ** 2 / safe - 1.0)
+    return np.where(variance > 0, moved, 0.0)
+
+
+def _magnitude(X: Array) -> float:
+    """Return a power of two near the largest number: divided by it, squares are in range."""
+    xp = _arrays.namespace(X)
+    largest = float(xp.max(xp.abs(X)))
+    return math.ldexp(1.0, math.frexp(largest)[1] - 1) if largest else 1.0
+
+
+MAX_POSITIONS = 2**20  # repeated rows that are numbered one by one, in some 0.1 s
 
 
 def _sampled(
@@ -85,33 +263,6 @@ def _sampled(
         index = weights.locate(_arrays.uniform(seed, 0, sample)[:, 0] * total)
     index, counts = np.unique(index, return_counts=True)
     return _arrays.to_numpy(points.take(index).all()), counts.astype(np.float64)
-
-
-def _median_distance(X: np.ndarray, frequency: np.ndarray) -> float:
-    from scipy.spatial.distance import pdist
-
-    scale = _magnitude(X)
-    distance = pdist(X.astype(np.float64) / scale)
-    i, j = np.triu_indices(len(X), 1)
-    pairs = frequency[i] * frequency[j]
-    keep = (distance > 0) & (pairs > 0)
-    if not keep.any():
-        return 1.0  # all points are equal: the kernel is 1 whatever its bandwidth
-    distance, pairs = distance[keep], pairs[keep]
-    if (pairs == pairs[0]).all():
-        return scale * float(np.median(distance))
-    order = np.argsort(distance)
-    mass = np.cumsum(pairs[order])
-    low = int(np.searchsorted(mass, 0.5 * mass[-1]))
-    high = low + 1 if mass[low] == 0.5 * mass[-1] else low
-    return scale * float(0.5 * (distance[order[low]] + distance[order[high]]))
-
-
-def _magnitude(X: Array) -> float:
-    """Return a power of two near the largest number: divided by it, squares are in range."""
-    xp = _arrays.namespace(X)
-    largest = float(xp.max(xp.abs(X)))
-    return math.ldexp(1.0, math.frexp(largest)[1] - 1) if largest else 1.0
 
 
 @dataclass(frozen=True)
@@ -160,6 +311,16 @@ class Nearest(Bandwidth):
         if (frequency == 1).all():
             return _or_one(scale * _mean_nearest(X, int(k)))
         return _or_one(scale * _weighted_nearest(-2 * _exponents(X), frequency, k))
+
+    def influence(self, X: np.ndarray, others: np.ndarray) -> np.ndarray:
+        """Return the distance to the neighbors over its mean, less 1."""
+        from scipy.spatial.distance import cdist
+
+        # A sample's neighbors are farther away by one factor for all rows, which cancels.
+        k = min(self.k, len(others) - 1)
+        near = np.mean(np.partition(cdist(X, others), k, axis=1)[:, : k + 1], axis=1)
+        mean = float(np.mean(near))
+        return (near / mean - 1.0)[:, None] if mean > 0 else np.zeros((len(X), 1))
 
     def of_exponents(self, exponents: Array) -> float:
         """Return the bandwidth from -|x - y|^2 / 2 of all points."""
@@ -253,6 +414,10 @@ class Scott(Bandwidth):
         factor = n ** (-1.0 / (len(deviation) + 4))
         return tuple(float(s * factor) for s in deviation)
 
+    def influence(self, X: np.ndarray, others: np.ndarray) -> np.ndarray:
+        """Return that of the standard deviations."""
+        return _deviation_influence(X, others)
+
 
 @dataclass(frozen=True)
 class Silverman(Bandwidth):
@@ -264,6 +429,10 @@ class Silverman(Bandwidth):
         d = len(deviation)
         factor = (n * (d + 2) / 4.0) ** (-1.0 / (d + 4))
         return tuple(float(s * factor) for s in deviation)
+
+    def influence(self, X: np.ndarray, others: np.ndarray) -> np.ndarray:
+        """Return that of the standard deviations."""
+        return _deviation_influence(X, others)
 
 
 _RULES: dict[str, Bandwidth] = {"median": Median(), "scott": Scott(), "silverman": Silverman()}

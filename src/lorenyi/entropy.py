@@ -1,4 +1,4 @@
-r"""From eigenvalues to bits: Rényi's entropy of a spectrum, and the functional `Renyi`.
+r"""From eigenvalues to bits: Rényi's entropy of a spectrum.
 
 .. math:: S_\alpha = \frac{1}{1 - \alpha} \log_2 \sum_i \lambda_i^\alpha
 """
@@ -6,17 +6,12 @@ r"""From eigenvalues to bits: Rényi's entropy of a spectrum, and the functional
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from lorenyi import _arrays
 from lorenyi._arrays import Array
-from lorenyi.estimate import Bits, Estimate
-from lorenyi.gram import Gram, gram
-from lorenyi.spectra import Auto, Solver, Spectrum, enclosure, require_rank
-from lorenyi.spectra.determinants import whole_entropy
+from lorenyi.spectra import Spectrum, require_rank
 
 _NEAR_ONE = 0.1
 
@@ -163,7 +158,7 @@ def _log2_rank(spectrum: Spectrum, rank: int | None) -> Array:
     return _arrays.like(np.asarray(number), spectrum.values)
 
 
-def _log2_ranks(spectrum: Spectrum, rank: int | None) -> tuple[float, float]:
+def log2_ranks(spectrum: Spectrum, rank: int | None) -> tuple[float, float]:
     """Return the least and the largest S_0: of what rounding leaves no doubt of, and of all.
 
     What was found until the trace was used up may be all but some that are tiny.
@@ -186,179 +181,3 @@ def _log2_count(spectrum: Spectrum, rank: int | None, above: float) -> float:
         require_rank(rank, spectrum.n)
         number = float(spectrum.n) if number > rank else number
     return math.log2(max(number, 1.0))
-
-
-@dataclass(frozen=True)
-class Renyi:
-    r"""The entropy functional :math:`S_\alpha` (`rank=None`) or :math:`S_\alpha^k` (`rank=k`).
-
-    .. math:: S_\alpha^k(A) = \frac{1}{1-\alpha} \log_2 \Big(\sum_{i \le k} \lambda_i^\alpha
-              + (n - k) \lambda_r^\alpha\Big), \quad
-              \lambda_r = \frac{1}{n-k} \Big(1 - \sum_{i \le k} \lambda_i\Big)
-
-    Only the k largest eigenvalues count, the rest is spread evenly: S^k is never below S and
-    falls to it as k grows; at fixed k it drifts upward with n.
-
-    Parameters
-    ----------
-    alpha : float
-        Order, from 0 to infinity.
-    rank : int, optional
-        k, from 1 to n - 1; None for the classical entropy.
-    solver : Solver
-        How to find the eigenvalues; `Auto()` by default. At alpha = 2 without a rank none is needed
-        (:math:`S_2 = -\log_2 \|A\|_F^2`); below, where `Auto` would need nearly all of thousands,
-        log-determinants take their place; at infinity one eigenvalue is needed.
-
-    Examples
-    --------
-    >>> import numpy as np, lorenyi as lr
-    >>> A = lr.gram(np.linspace(0.0, 4.0, 50), lr.Gaussian(1.0))
-    >>> lr.Renyi(alpha=2)(A)
-    1.41776 bits (Gaussian(sigma=1))
-    >>> lr.Renyi(alpha=2, rank=3, solver=lr.Lanczos(steps=20))(A)
-    1.42451 bits (Gaussian(sigma=1))
-    """
-
-    alpha: float = 1.0
-    rank: int | None = None
-    solver: Solver = Auto()
-
-    def __post_init__(self) -> None:
-        require_alpha(self.alpha)
-        integer = isinstance(self.rank, (int, np.integer)) and not isinstance(self.rank, bool)
-        if self.rank is not None and (not integer or self.rank < 1):
-            raise ValueError(f"rank={self.rank!r}: it must be an integer of at least 1, or None")
-        if not isinstance(self.solver, Solver):
-            raise TypeError(f"solver={self.solver!r}: it must be a solver such as Exact()")
-
-    def __call__(self, A: Gram) -> Any:
-        """Return the entropy of A in bits: `Bits` for NumPy, else a 0-d array of A's library."""
-        A = gram(A)
-        with _arrays.one_thread(A.reference):
-            value = self._shortcut(A)
-            if value is None and (ends := self._determined(A)) is not None:
-                value = np.asarray(ends[1])
-            if value is None:
-                value = self._value(self._spectrum(A))
-        if _arrays.is_numpy(A.reference):
-            return Bits(float(value) + 0.0, A.names)  # never -0.0
-        return value
-
-    def each(self, *grams: Gram) -> list[Any]:
-        """Return the entropies of several Grams, small ones decomposed together where it pays.
-
-        Examples
-        --------
-        >>> import numpy as np, lorenyi as lr
-        >>> A = lr.gram(np.linspace(0.0, 4.0, 50), lr.Gaussian(1.0))
-        >>> lr.Renyi(alpha=2).each(A, A * A)
-        [1.41776 bits (Gaussian(sigma=1)), 1.85144 bits (Gaussian(sigma=1), Gaussian(sigma=1))]
-        """
-        spectrum = None
-        if self.rank is not None and 1 <= self.alpha < math.inf:
-            for A in grams:
-                require_rank(self.rank, A.n)
-            spectrum = self.solver.together(grams, self.rank)
-        if spectrum is None:
-            return [self(A) for A in grams]
-        values = renyi_entropy(spectrum, self.alpha, self.rank)
-        values = list(_arrays.namespace(values).unstack(values))
-        if _arrays.is_numpy(grams[0].reference):
-            return [Bits(float(v) + 0.0, A.names) for v, A in zip(values, grams, strict=True)]
-        return values
-
-    def certified(self, A: Gram) -> Estimate:
-        """Return the entropy of A with an interval that contains the exact value.
-
-        For `rank=k` it encloses S^k, for `rank=None` S. The interval bounds the computation (its
-        truncation, its randomness, its rounding), not the sampling of the data.
-
-        Examples
-        --------
-        >>> import numpy as np, lorenyi as lr
-        >>> A = lr.gram(np.linspace(0.0, 4.0, 500), lr.Gaussian(1.0))
-        >>> H = lr.Renyi(alpha=1, solver=lr.Auto(tol=1e-3))
-        >>> estimate = H.certified(A)
-        >>> float(estimate) == H(A), estimate.width < 1e-3
-        (True, True)
-        """
-        A = gram(A).detached()
-        with _arrays.one_thread(A.reference):
-            low, value, high, failure = self._enclosed(A)
-        number = float(_arrays.detach(value))
-        low, high = min(low, number), max(high, number)
-        return Estimate(low, number, high, failure=failure, about=A.names)
-
-    def _enclosed(self, A: Gram) -> tuple[float, Array, float, float]:
-        """Return lower end, value, upper end, and the probability that they do not hold."""
-        value = self._shortcut(A)
-        if value is not None:
-            # Squared entries are off by twice their rounding, sums like a random walk.
-            entries = max((block.roundoff for block in A.reduced[1]), default=0.0)
-            relative = 2 * entries + 4 * len(A) ** 0.5 * _arrays.epsilon(A.reference)
-            number = float(_arrays.detach(value))
-            slack = relative / math.log(2) + 4 * abs(number) * _arrays.epsilon(A.reference)
-            return number - slack, value, number + slack, 0.0
-        if (ends := self._determined(A)) is not None:
-            return ends[0], np.asarray(ends[1]), ends[2], 0.0
-        spectrum = self._spectrum(A)
-        low, high = self._interval(spectrum)
-        return low, self._value(spectrum), high, spectrum.failure
-
-    def _shortcut(self, A: Gram) -> Array | None:
-        """S_2 without a rank needs no eigenvalues: -log2 |A|_F^2."""
-        if self.alpha == 2 and self.rank is None:
-            return -_arrays.namespace(A.reference).log2(A.squared_norm())
-        return None
-
-    def _determined(self, A: Gram) -> tuple[float, float, float] | None:
-        """Both ends and the value where nearly all of many eigenvalues would be needed."""
-        solver = self.solver
-        if self.rank is not None or not isinstance(solver, Auto) or not 0 < self.alpha < 2:
-            return None
-        if not solver.rough(A, self.alpha):
-            return None
-        coarse = _arrays.epsilon(A.reference) > 1e-12  # then float64 does not help
-        for single in (True,) if coarse else (True, False):
-            ends = whole_entropy(A, self.alpha, single)
-            if ends is not None and ends[2] - ends[0] <= solver.tol:
-                return ends
-        return None
-
-    def _order(self) -> int | None:
-        """The rank that counts: the largest eigenvalue alone determines S_inf."""
-        return 1 if self.alpha == math.inf else self.rank
-
-    def _spectrum(self, A: Gram) -> Spectrum:
-        if self.rank is not None:
-            require_rank(self.rank, A.n)
-        return self.solver(A, self._order(), self._width)
-
-    def _width(self, spectrum: Spectrum) -> float:
-        if self.alpha == 0:  # counts what is there: no search makes it narrower
-            return 0.0
-        low, high = self._interval(spectrum)
-        return high - low
-
-    def _value(self, spectrum: Spectrum) -> Array:
-        """The value: from the leading eigenvalues, kept within what is proven."""
-        value = renyi_entropy(spectrum, self.alpha, self._order())
-        if spectrum.kind != "ritz" or spectrum.proof is None or _arrays.tracks_gradient(value):
-            return value
-        low, high = self._interval(spectrum)
-        return _arrays.namespace(value).clip(value, min=low, max=high)
-
-    def _interval(self, spectrum: Spectrum) -> tuple[float, float]:
-        pair = enclosure(spectrum)
-        if pair is None:
-            raise ValueError(
-                f"{self.solver!r} gives estimates without bounds: for a certified interval use "
-                "Auto, Exact, Lanczos, BlockLanczos or PivotedCholesky"
-            )
-        if self.alpha == 0:
-            return _log2_ranks(spectrum, self.rank)
-        low, high = (float(renyi_entropy(end, self.alpha, self._order())) for end in pair)
-        rounded = 8 * float(np.finfo(np.float64).eps)  # of the formula itself
-        low, high = low - rounded * (1 + abs(low)), high + rounded * (1 + abs(high))
-        return (max(low, 0.0) if spectrum.trace == 1 else low), high

@@ -11,10 +11,10 @@ import numpy as np
 
 from lorenyi import _arrays
 from lorenyi.blocks import parallel
-from lorenyi.entropy import Renyi
+from lorenyi.functionals import Renyi
 from lorenyi.gram import Gram, Points
 from lorenyi.kernels import Delta
-from lorenyi.measures import Functional, Variable, functional, variable
+from lorenyi.measures import Functional, Variable, variable
 from lorenyi.spectra.solver import require_seed
 
 _TIE = 1e-9  # bits: permutations that only rename equal rows must count as equal
@@ -87,7 +87,7 @@ def independence_test(
     integer = isinstance(permutations, Integral) and not isinstance(permutations, bool)
     if not integer or permutations < 1:
         raise ValueError(f"permutations={permutations!r}: it must be an integer of at least 1")
-    entropy = functional(entropy)
+    entropy = entropy.bits if isinstance(entropy, Renyi) else entropy
     A, B = variable(x, name="x"), variable(y, name="y")
     groups = np.zeros(len(B), dtype=np.int64)
     C = None

@@ -12,12 +12,10 @@ from collections.abc import Callable
 from itertools import combinations
 from typing import Any, TypeAlias
 
-import numpy as np
-
 from lorenyi import _arrays
 from lorenyi._arrays import Array
-from lorenyi.entropy import Renyi
-from lorenyi.estimate import Bits, Estimate
+from lorenyi.estimate import Estimate
+from lorenyi.functionals import Renyi, evaluate
 from lorenyi.gram import Gram, gram, joint
 
 Functional: TypeAlias = Callable[[Gram], Any]
@@ -35,23 +33,6 @@ def variable(x: Variable, weights: Any = None, name: str = "x") -> Gram:
         parts = [variable(v, weights, f"{name}[{i}]") for i, v in enumerate(x)]
         return joint(*parts)
     return gram(x, weights=weights, name=name).named(name)
-
-
-def functional(entropy: Functional, *grams: Gram) -> Functional:
-    """Return the functional, checked, with values that the formulas of these Grams can combine.
-
-    Where one of them is in another library than NumPy, all values come back in that.
-    """
-    if isinstance(entropy, type) or not callable(entropy):
-        raise TypeError(f"entropy={entropy!r}: give a functional such as Renyi(alpha=2, rank=50)")
-    others = [A.reference for A in grams if not _arrays.is_numpy(A.reference)]
-
-    def value(A: Gram) -> Any:
-        found = entropy(A)
-        plain = isinstance(found, Bits) and not isinstance(found, Estimate)
-        return _arrays.like(np.asarray(float(found)), others[0]) if plain else found
-
-    return value if others else entropy
 
 
 def _variables(many: tuple[Variable, ...], weights: Any, least: int, what: str) -> list[Gram]:
@@ -78,7 +59,8 @@ def entropy(x: Variable, *, entropy: Functional = Renyi(), weights: Any = None) 
     >>> lr.entropy(["heads", "tails", "heads", "tails"])
     1.0 bits (x: Delta())
     """
-    return functional(entropy)(variable(x, weights))
+    A = variable(x, weights)
+    return evaluate(lambda H: H(A), entropy, A)
 
 
 def joint_entropy(*variables: Variable, entropy: Functional = Renyi(), weights: Any = None) -> Any:
@@ -90,7 +72,8 @@ def joint_entropy(*variables: Variable, entropy: Functional = Renyi(), weights: 
     >>> lr.joint_entropy([0, 0, 1, 1], [0, 1, 0, 1])
     2.0 bits (variable 0: Delta(), variable 1: Delta())
     """
-    return functional(entropy)(joint(*_variables(variables, weights, 1, "joint_entropy")))
+    A = joint(*_variables(variables, weights, 1, "joint_entropy"))
+    return evaluate(lambda H: H(A), entropy, A)
 
 
 def conditional_entropy(
@@ -105,8 +88,8 @@ def conditional_entropy(
     1.0
     """
     A, B = variable(x, weights), variable(given, weights, "given")
-    H = functional(entropy, A, B)
-    return H(A * B) - H(B)
+    J = A * B
+    return evaluate(lambda H: H(J) - H(B), entropy, A, B)
 
 
 def mutual_information(
@@ -126,8 +109,8 @@ def mutual_information(
     0.692707 bits (x: Gaussian(sigma=0.6154), y: Delta())
     """
     A, B = variable(x, weights), variable(y, weights, "y")
-    H = functional(entropy, A, B)
-    return H(A) + H(B) - H(A * B)
+    J = A * B
+    return evaluate(lambda H: H(A) + H(B) - H(J), entropy, A, B)
 
 
 def normalized_mutual_information(
@@ -146,13 +129,18 @@ def normalized_mutual_information(
     1.0
     """
     A, B = variable(x, weights), variable(y, weights, "y")
-    H, J = functional(entropy, A, B), A * B
-    a, b = H(A), H(B)
-    least = min(float(_arrays.detach(a)), float(_arrays.detach(b)))
-    certified = isinstance(a, Estimate)
-    if A.is_constant or B.is_constant or (least <= 1e-12 and not certified):  # zero, or rounding
-        return Estimate(0.0, 0.0, 0.0, about=(a + b).about, unit="") if certified else 0.0 * a * b
-    return (a + b - H(J)) / (a * b) ** 0.5
+    J = A * B
+
+    def formula(H: Callable[[Gram], Any]) -> Any:
+        a, b = H(A), H(B)
+        least = min(float(_arrays.detach(a)), float(_arrays.detach(b)))
+        certified = isinstance(a, Estimate) and a.bounds is not None
+        if A.is_constant or B.is_constant or (least <= 1e-12 and not certified):  # or rounding
+            bounds = (0.0, 0.0) if certified else None
+            return Estimate(0.0, bounds=bounds, unit="") if isinstance(a, float) else 0.0 * a * b
+        return (a + b - H(J)) / (a * b) ** 0.5
+
+    return evaluate(formula, entropy, A, B)
 
 
 def conditional_mutual_information(
@@ -176,8 +164,8 @@ def conditional_mutual_information(
     """
     A, B = variable(x, weights), variable(y, weights, "y")
     C = variable(given, weights, "given")
-    H = functional(entropy, A, B, C)
-    return H(A * C) + H(B * C) - H(A * B * C) - H(C)
+    AC, BC, ABC = A * C, B * C, A * B * C
+    return evaluate(lambda H: H(AC) + H(BC) - H(ABC) - H(C), entropy, A, B, C)
 
 
 def total_correlation(
@@ -192,8 +180,8 @@ def total_correlation(
     2.0
     """
     grams = _variables(variables, weights, 2, "total_correlation")
-    H = functional(entropy, *grams)
-    return _sum([H(A) for A in grams]) - H(joint(*grams))
+    J = joint(*grams)
+    return evaluate(lambda H: _sum([H(A) for A in grams]) - H(J), entropy, *grams)
 
 
 def dual_total_correlation(
@@ -208,10 +196,11 @@ def dual_total_correlation(
     1.0
     """
     grams = _variables(variables, weights, 2, "dual_total_correlation")
-    H = functional(entropy, *grams)
-    whole = H(joint(*grams))
+    J = joint(*grams)
     others = [joint(*grams[:i], *grams[i + 1 :]) for i in range(len(grams))]
-    return whole - _sum([whole - H(rest) for rest in others])
+    return evaluate(
+        lambda H: H(J) - _sum([H(J) - H(rest) for rest in others]), entropy, *grams
+    )
 
 
 def interaction_information(
@@ -229,11 +218,12 @@ def interaction_information(
     1.0
     """
     grams = _variables(variables, weights, 2, "interaction_information")
-    L, H = len(grams), functional(entropy, *grams)
+    L = len(grams)
     subsets = [T for size in range(1, L + 1) for T in combinations(grams, size)]
-    signed = [(len(T) - L) % 2 for T in subsets]  # 1 where S counts positive
-    terms = [H(joint(*T)) for T in subsets]
-    return _sum([S if plus else -S for S, plus in zip(terms, signed, strict=True)])
+    signed = [(joint(*T), (len(T) - L) % 2) for T in subsets]  # 1 where S counts positive
+    return evaluate(
+        lambda H: _sum([H(J) if plus else -H(J) for J, plus in signed]), entropy, *grams
+    )
 
 
 def vendi_score(x: Variable, *, entropy: Functional = Renyi(), weights: Any = None) -> Any:
@@ -245,7 +235,8 @@ def vendi_score(x: Variable, *, entropy: Functional = Renyi(), weights: Any = No
     >>> float(lr.vendi_score(["a", "b", "c", "d"]))
     4.0
     """
-    return 2.0 ** functional(entropy)(variable(x, weights))
+    A = variable(x, weights)
+    return evaluate(lambda H: 2.0 ** H(A), entropy, A)
 
 
 def _sum(terms: list[Array]) -> Array:

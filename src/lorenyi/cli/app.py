@@ -27,7 +27,7 @@ from lorenyi.cli.prepare import (
     without_identifiers,
 )
 from lorenyi.cli.tables import Refused
-from lorenyi.entropy import Renyi
+from lorenyi.functionals import Renyi
 from lorenyi.selection import InformationSelector
 from lorenyi.spectra import Auto
 

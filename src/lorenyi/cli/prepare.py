@@ -8,7 +8,7 @@ import polars as pl
 
 from lorenyi import selection
 from lorenyi.cli.tables import LABELS, Read, Refused, example, read
-from lorenyi.entropy import Renyi
+from lorenyi.functionals import Renyi
 from lorenyi.selection import Criterion, reading
 
 CRITERIA: dict[str, type[Criterion]] = {

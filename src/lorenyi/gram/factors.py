@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
 from lorenyi import _arrays
 from lorenyi._arrays import Array
+from lorenyi.bandwidths import Bandwidth
 from lorenyi.blocks import ArraySource, Source, hstack, parallel, slices
 from lorenyi.kernels import Cosine, Delta, Gaussian, Kernel, Laplacian, Precomputed
 
 Index: TypeAlias = slice | np.ndarray
 TILE = 512
+
+
+class Rule(NamedTuple):
+    """So many columns of points, and the rule that chose their bandwidth (None: it was given)."""
+
+    columns: int
+    chosen: Bandwidth | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,6 +35,7 @@ class Points:
     kernel: Kernel
     source: Source
     entries: Array | None = None
+    rules: tuple[Rule, ...] = ()
 
     def __len__(self) -> int:
         return len(self.source)
@@ -50,21 +59,26 @@ class Points:
 
     def rows(self, block: slice) -> Points:
         """Return the factor of consecutive rows."""
-        return Points(self.kernel, ArraySource(self.source.rows(block)))
+        return Points(self.kernel, ArraySource(self.source.rows(block)), rules=self.rules)
 
     def take(self, index: np.ndarray) -> Points:
         """Return the factor of the rows at these positions."""
-        return Points(self.kernel, self.source.take(index))
+        return Points(self.kernel, self.source.take(index), rules=self.rules)
 
     def map(self, change: Any) -> Points:
         """Return the factor with its array changed."""
-        return Points(self.kernel, self.source.each(change))
+        return Points(self.kernel, self.source.each(change), rules=self.rules)
 
     def stored(self) -> Points:
         """Return the factor with its entries."""
         if self.entries is not None:
             return self
-        return Points(self.kernel, self.source, self.kernel.matrix(self.source))
+        return replace(self, entries=self.kernel.matrix(self.source))
+
+    @property
+    def has_rules(self) -> bool:
+        """Whether a bandwidth was chosen from the data."""
+        return any(rule.chosen is not None for rule in self.rules)
 
     def _rows(self, index: Index) -> Array:
         return (
@@ -148,7 +162,18 @@ def merged(factors: list[Factor], reference: Array) -> list[Factor]:
 def _side_by_side(first: Points, second: Points) -> Points:
     a, b = first.entries, second.entries
     entries = None if a is None or b is None else a * b
-    return Points(second.kernel, hstack([first.source, second.source]), entries)
+    rules = tuple(rule for f in (first, second) for rule in f.rules or (_given(f),))
+    return Points(second.kernel, hstack([first.source, second.source]), entries, rules)
+
+
+def rules_of(kernel: Kernel, columns: int) -> tuple[Rule, ...]:
+    """Return the rule that a kernel, not yet prepared, chooses its bandwidth by, if there is one."""
+    chosen = getattr(kernel, "sigma", None)
+    return (Rule(columns, chosen),) if isinstance(chosen, Bandwidth) else ()
+
+
+def _given(factor: Points) -> Rule:
+    return Rule(factor.source.shape[1], None)
 
 
 def _joins(first: Factor, second: Factor) -> bool:

@@ -11,7 +11,7 @@ import numpy as np
 from lorenyi import _arrays
 from lorenyi._arrays import Array
 from lorenyi.blocks import ArraySource, Data, Source, fits, read
-from lorenyi.gram.factors import Matrix, Points
+from lorenyi.gram.factors import Matrix, Points, rules_of
 from lorenyi.gram.matrix import Gram
 from lorenyi.gram.ready import frequencies, from_matrix, points_of
 from lorenyi.gram.streamed import streamed
@@ -183,7 +183,7 @@ def _from_points(
         there = np.flatnonzero(frequency)
         index = np.where(frequency > 0, np.arange(len(frequency)), there[0])
         points = _arrays.take(points, index)
-    given = ArraySource(points)
+    given, rules = ArraySource(points), rules_of(kernel, points.shape[1])
     kernel, source = normalized(*kernel.prepare(given, column), name)
     if source is given:  # the caller's array, which the caller may change
         source = given.each(_arrays.copied)
@@ -195,7 +195,7 @@ def _from_points(
         n = points_of(frequency, f"{name}'s weights")
         weights = _arrays.like(frequency / frequency.sum(), reference)
         scale = _arrays.namespace(weights).sqrt(weights)
-    return Gram([Points(kernel, source)], scale, weights, n)
+    return Gram([Points(kernel, source, rules=rules)], scale, weights, n)
 
 
 def _equal(n: int, power: float) -> np.ndarray:

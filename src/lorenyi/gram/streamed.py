@@ -14,7 +14,7 @@ from lorenyi import _arrays
 from lorenyi._arrays import Array
 from lorenyi.blocks import ArraySource, Source, fits, require_memory, slices
 from lorenyi.gram import groups
-from lorenyi.gram.factors import TILE, Factor, Points, is_wide, merged
+from lorenyi.gram.factors import TILE, Factor, Points, is_wide, merged, rules_of
 from lorenyi.gram.matrix import Gram
 from lorenyi.gram.ready import number_of_points
 from lorenyi.gram.unit import normalized
@@ -149,7 +149,9 @@ class Streamed(Gram):
         """Fetch the Gram of the rows at these positions (n and mass stay)."""
         make = self._make
         part = make.gram(gather(self.sources, np.asarray(index)))
-        return Gram(part.factors, part.scale, part.weights, self.n, self.names, self.mass)
+        fetched = zip(self.factors, _sources(part.factors), strict=True)
+        factors = [_moved(factor, source) for factor, source in fetched]
+        return Gram(factors, part.scale, part.weights, self.n, self.names, self.mass)
 
     def at(self, index: np.ndarray) -> tuple[Gram, np.ndarray]:
         """Fetch the rows at these positions; tell where they are in what was fetched."""
@@ -200,7 +202,7 @@ class Streamed(Gram):
         lead = other.sources[0]
         where = Stream(lead.engine, joined(other.sources), lead.starts, recipe, like)
         streams = [stream.only(where, list(counts)) for stream in self.sources]
-        factors = [Points(f.kernel, s) for f, s in zip(self.factors, streams, strict=False)]
+        factors = [_moved(f, s) for f, s in zip(self.factors, streams, strict=False)]
         frequency = None if self.frequency is None else streams[-1]
         return self.changed(factors=factors, frequency=frequency, mass=mass)
 
@@ -288,7 +290,7 @@ class Streamed(Gram):
             raise self._different_weights(other)
         lead = self.sources[0]
         theirs = zip(other.factors, lead.aligned(_streams(other.factors)), strict=True)
-        factors = [*self.factors, *(Points(f.kernel, stream) for f, stream in theirs)]
+        factors = [*self.factors, *(_moved(f, stream) for f, stream in theirs)]
         return self.changed(factors=merged(factors, self.reference), names=self.names + other.names)
 
     def __rmul__(self, other: object) -> Gram:
@@ -308,7 +310,7 @@ class Streamed(Gram):
         if not self._same_in_memory(other):
             raise self._different_weights(other)
         streams = self.sources[0].aligned([factor.source for factor in points])
-        factors = [Points(f.kernel, s) for f, s in zip(points, streams, strict=True)]
+        factors = [_moved(f, s) for f, s in zip(points, streams, strict=True)]
         return self.changed(factors=factors, names=other.names, mass=other.mass)
 
     def _same_in_memory(self, other: Gram) -> bool:
@@ -346,8 +348,9 @@ def streamed(kernel: Kernel, points: Stream, frequency: Source | None, name: str
         there = column.locate(np.array([0.5 * float(total)]))  # a row that has a weight
         row = points.take(there).all()
         points = points.stack([points, column]).each(partial(_present, row))
+    rules = rules_of(kernel, points.shape[1])
     settled, prepared = normalized(*kernel.prepare(points, column), name)
-    return Streamed([Points(settled, prepared)], column, 1.0 / float(total), n)
+    return Streamed([Points(settled, prepared, rules=rules)], column, 1.0 / float(total), n)
 
 
 # What runs where the blocks are: plain functions, so that they can be sent there.
@@ -452,6 +455,15 @@ def _total(rows: np.ndarray, block: slice) -> np.ndarray:
 
 def _gap(rows: np.ndarray, block: slice) -> float:
     return float(np.max(np.abs(rows[:, 0] - rows[:, 1]) - 1e-6 * np.abs(rows[:, 0]), initial=0.0))
+
+
+def _moved(factor: Factor, source: Source) -> Points:
+    """Return a factor with its points from elsewhere."""
+    return Points(factor.kernel, source, rules=factor.rules if isinstance(factor, Points) else ())
+
+
+def _sources(factors: Sequence[Factor]) -> list[Source]:
+    return [f.source for f in factors if isinstance(f, Points)]
 
 
 def _streams(factors: Sequence[Factor]) -> list[Stream]:

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from lorenyi.entropy import Renyi
+from lorenyi.functionals import Renyi
 from lorenyi.nn.terms import LOW_RANK, NEAREST, AnyKernel, MutualInformation, bits
 
 TaskLoss: TypeAlias = Callable[[Tensor, Tensor], Tensor]

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor, nn
 
-from lorenyi.entropy import Renyi
+from lorenyi.functionals import Renyi
 from lorenyi.nn.terms import NEAREST, AnyKernel, MutualInformation
 
 

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from lorenyi.bandwidths import Nearest
-from lorenyi.entropy import Renyi
+from lorenyi.functionals import Renyi
 from lorenyi.gram import Gram, gram, joint, stored_gram
 from lorenyi.kernels import Gaussian, Kernel
 from lorenyi.spectra import Auto, Exact, SubspaceIteration

@@ -11,7 +11,7 @@ from scipy.cluster.hierarchy import leaves_list, linkage
 from scipy.spatial.distance import squareform
 
 from lorenyi.blocks import parallel
-from lorenyi.entropy import Renyi
+from lorenyi.functionals import Renyi
 from lorenyi.gram import Gram
 from lorenyi.measures import Functional, variable
 from lorenyi.plots.display import Display, slanted

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from lorenyi import measures
-from lorenyi.entropy import Renyi
+from lorenyi.functionals import Renyi
 from lorenyi.estimate import Estimate
 from lorenyi.gram import Gram, gram, joint
 from lorenyi.independence import IndependenceTest, independence_test

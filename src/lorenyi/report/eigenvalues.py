@@ -10,7 +10,8 @@ import numpy as np
 
 from lorenyi.bandwidths import Median, Silverman
 from lorenyi.blocks import ArraySource
-from lorenyi.entropy import Renyi, renyi_entropy
+from lorenyi.entropy import renyi_entropy
+from lorenyi.functionals import Renyi
 from lorenyi.gram import Gram
 from lorenyi.kernels import Gaussian
 from lorenyi.report.finding import Finding, Section, Table, bits, counted

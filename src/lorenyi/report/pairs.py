@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from lorenyi.entropy import Renyi
+from lorenyi.functionals import Renyi
 from lorenyi.gram import gram
 from lorenyi.plots.matrix import pairwise
 from lorenyi.report.finding import Finding, Section, Table, bits, counted, listed

@@ -26,12 +26,14 @@ import numpy as np
 
 from lorenyi import _arrays
 from lorenyi.blocks import fits, parallel, slices
-from lorenyi.entropy import Renyi, renyi_entropy
+from lorenyi.entropy import renyi_entropy
+from lorenyi.functionals import Renyi
 from lorenyi.estimate import Estimate
 from lorenyi.gram import Gram
 from lorenyi.selection.ends import Limits, Side, Wanted
 from lorenyi.selection.proven import FAILURE, Basis, Proof
-from lorenyi.spectra.auto import Auto, share
+from lorenyi.spectra.auto import Auto
+from lorenyi.spectra.prover import share
 from lorenyi.spectra.bounds import together
 from lorenyi.spectra.cholesky import Factor
 from lorenyi.spectra.krylov import Krylov
@@ -306,7 +308,7 @@ class Enclosing:
             )
             for end in zip(*pairs, strict=True)
         )
-        return Estimate(low, 0.5 * (low + high), high, failure=self.failure)
+        return Estimate.within(low, 0.5 * (low + high), high, failure=self.failure)
 
 
 class Chosen:
@@ -399,13 +401,13 @@ class Chosen:
         if self.entropy.rank is None:
             ends = max(norm - missing, 1 / self.whole.n) * (1 - slack), min(norm * (1 + slack), 1.0)
             high, low = (-math.log2(end) for end in ends)
-            return Estimate(low, 0.5 * (low + high), high)
+            return Estimate.within(low, 0.5 * (low + high), high)
         quarters = AGAIN if again else GLANCES[side]
         counts = [_columns(self._share(block.gram), quarters) for block in self.blocks]
         found = [b.eigenvalues(candidate, c) for b, c in zip(self.blocks, counts, strict=True)]
         theta = np.sort(np.concatenate([self.singles, *found]))[::-1]
         low, high = Limits(self.whole.n, self.entropy, slack).ends(theta, theta**2, norm, missing)
-        return Estimate(low, high if side == "high" else low, high)
+        return Estimate.within(low, high if side == "high" else low, high)
 
     def closer(self, candidate: Column, wanted: Wanted) -> tuple[Estimate, float] | None:
         """Bound the entropy of the joint from above by a few products, and guess how closely."""
@@ -418,7 +420,7 @@ class Chosen:
             # Ritz values are off by three times as much, about.
             ritz, high = map(self._above, zip(*(part.values() for part in parts), strict=True))
             best, before, gap = min(high, best), gap, 0.5 * max(ritz - high, 0.0)
-            found = Estimate(0.0, best, best)
+            found = Estimate.within(0.0, best, best)
             if wanted.met(found) or gap <= 0.5 * wanted.tol or gap > SLOWER * before:
                 return found, gap
             grown = [part.grow() for part in parts]

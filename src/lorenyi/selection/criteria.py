@@ -26,7 +26,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from lorenyi.entropy import Renyi
+from lorenyi.functionals import Renyi
 from lorenyi.selection.ends import Side
 from lorenyi.selection.information import Counts, Features, Information, Kernels
 from lorenyi.selection.intervals import Intervals, ratio, stack

@@ -30,7 +30,8 @@ import numpy as np
 
 from lorenyi import _arrays
 from lorenyi.blocks import fits, slices
-from lorenyi.entropy import Renyi, renyi_entropy
+from lorenyi.entropy import renyi_entropy
+from lorenyi.functionals import Renyi
 from lorenyi.estimate import Estimate
 from lorenyi.gram import Gram
 from lorenyi.spectra.bounds import spread_from
@@ -319,7 +320,7 @@ def look(
     size, before = 0, math.inf
     while True:
         low, high = seen.ends()
-        if wanted.met(Estimate(low, high, high)):
+        if wanted.met(Estimate.within(low, high, high)):
             break
         end = -low if side == "low" else high
         if side != "both" and size >= least:
@@ -337,4 +338,4 @@ def look(
         seen.grow(size)
         size = seen.size if seen.warm else size
     value = {"low": low, "high": high, "both": 0.5 * (low + high)}[side]
-    return Estimate(low, value, high)
+    return Estimate.within(low, value, high)

@@ -21,7 +21,7 @@ import numpy as np
 
 from lorenyi import _arrays
 from lorenyi.blocks import parallel
-from lorenyi.entropy import Renyi
+from lorenyi.functionals import Renyi
 from lorenyi.estimate import Estimate
 from lorenyi.gram import Gram
 from lorenyi.selection.chosen import Chosen, Column, Enclosing, affordable, column
@@ -43,7 +43,6 @@ from lorenyi.selection.products import affordable as room_for_products
 from lorenyi.selection.squares import FewRows, Squares
 from lorenyi.selection.table import Table
 from lorenyi.spectra import Auto
-from lorenyi.spectra.determinants import whole_entropy
 
 Features: TypeAlias = tuple[int, ...]
 RARE = 16  # rows of a class up to which nothing of its matrix is worth keeping
@@ -262,7 +261,7 @@ class Kernels(Information):
             asked = [(self.entropy, i, given, target, wanted[i]) for i in missing]
             there = self._spread(_on_a_worker, asked)
             for i, ends in zip(missing, there, strict=True):
-                self._keep((*given, i), target, Estimate(*ends[:3], failure=ends[3]), wanted[i])
+                self._keep((*given, i), target, Estimate.within(*ends[:3], failure=ends[3]), wanted[i])
             missing = []
         small = self._small(given, target) if missing else None
         levels = self._levels(given) if missing and not small and self._direct(target) else None
@@ -303,7 +302,7 @@ class Kernels(Information):
         for i, estimate in zip(missing, found, strict=True):
             if products is None:
                 self._keep((*given, i), target, estimate, wanted[i])
-        nothing = Estimate(0.0, 0.0, math.log2(self.table.total))
+        nothing = Estimate.within(0.0, 0.0, math.log2(self.table.total))
         known = [self._known.get((frozenset((*given, i)), target), nothing) for i in x.tolist()]
         return Intervals([e.low for e in known], [e.high for e in known])
 
@@ -318,7 +317,7 @@ class Kernels(Information):
     def alone(self, given: Features, target: bool, tol: float) -> Estimate:
         """Return the entropy of chosen features, with or without the target."""
         if not given and not target:
-            return Estimate(0.0, 0.0, 0.0)
+            return Estimate.within(0.0, 0.0, 0.0)
         for i in given:
             self._gram(i)
         wanted = Wanted(tol)
@@ -397,7 +396,7 @@ class Kernels(Information):
         if levels.parts is not None and fresh and not target and wanted.side == "high":
             cut = entropy(levels.parts)
             if cut is not None and cut.high <= wanted.enough:
-                return Estimate(0.0, cut.high, cut.high)
+                return Estimate.within(0.0, cut.high, cut.high)
         return entropy(self.table.target.values if target else None)
 
     def _small(self, given: Features, target: bool) -> tuple[FewRows, Squares] | None:
@@ -433,7 +432,7 @@ class Kernels(Information):
             low, high = max(known.low, found.low), min(known.high, found.high)
             if low <= high:
                 value = min(max(float(found), low), high)
-                found = Estimate(low, value, high, failure=known.failure + found.failure)
+                found = Estimate.within(low, value, high, failure=known.failure + found.failure)
         self._known[key] = found
 
     def _measure(
@@ -449,7 +448,7 @@ class Kernels(Information):
         solver = self.entropy.solver
         if not isinstance(solver, Auto):
             value = float(self.entropy(A))
-            return Estimate(value, value, value)
+            return Estimate.within(value, value, value)
         if max(map(len, A.reduced[1]), default=0) > LARGE:
             key = frozenset(features), target
             again = key in self._known
@@ -458,26 +457,8 @@ class Kernels(Information):
                 self._settled[*key, wanted.side] = 0.0
             return found
         if len(features) > FEW:
-            whole = self._whole(A, features, target, wanted, solver)
-            return self._settle(A, wanted, solver) if whole is None else whole
+            return self._settle(A, wanted, solver)
         return replace(self.entropy, solver=replace(solver, tol=wanted.tol)).certified(A)
-
-    def _whole(
-        self, A: Gram, features: Features, target: bool, wanted: Wanted, solver: Auto
-    ) -> Estimate | None:
-        """Measure a joint of which all eigenvalues count, if that is finely enough."""
-        alpha = self.entropy.alpha
-        if self.entropy.rank is not None or not 0 < alpha < 2:
-            return None
-        if not replace(solver, tol=wanted.tol).rough(A, alpha):
-            return None
-        # In float32 first, which for one end is enough to begin with.
-        if (frozenset(features), target) not in self._known:
-            ends = whole_entropy(A, alpha, single=True)
-            if ends is not None and (wanted.side != "both" or wanted.met(Estimate(*ends))):
-                return Estimate(*ends)
-        ends = whole_entropy(A, alpha, single=False)
-        return Estimate(*ends) if ends is not None and wanted.met(Estimate(*ends)) else None
 
     def _closely(
         self, chosen: Chosen, features: Features, target: bool, wanted: Wanted

@@ -19,7 +19,8 @@ from typing import NamedTuple
 import numpy as np
 
 from lorenyi import _arrays
-from lorenyi.entropy import Renyi, renyi_entropy
+from lorenyi.entropy import renyi_entropy
+from lorenyi.functionals import Renyi
 from lorenyi.estimate import Estimate
 from lorenyi.gram import Gram, Matrix
 from lorenyi.selection.ends import Side, look, squared_norm
@@ -195,7 +196,7 @@ def entropy_of(
         return _rounded(value)
     # Below order 1 null eigenvalues at rounding level weigh: the interval must say so.
     low, high = (float(renyi_entropy(end, entropy.alpha, entropy.rank)) for end in pair)
-    return Estimate(min(low, value), value, max(high, value))
+    return Estimate.within(min(low, value), value, max(high, value))
 
 
 def _eigenvalues(blocks: list[Block]) -> np.ndarray:
@@ -213,4 +214,4 @@ def _eigenvalues(blocks: list[Block]) -> np.ndarray:
 
 def _rounded(found: float) -> Estimate:
     slack = 1e-13 * (1.0 + abs(found))
-    return Estimate(found - slack, found, found + slack)
+    return Estimate.within(found - slack, found, found + slack)

@@ -21,7 +21,8 @@ import numpy as np
 
 from lorenyi import _arrays
 from lorenyi.blocks import fits, parallel, slices
-from lorenyi.entropy import Renyi, renyi_entropy
+from lorenyi.entropy import renyi_entropy
+from lorenyi.functionals import Renyi
 from lorenyi.estimate import Estimate
 from lorenyi.gram import Gram
 from lorenyi.selection.chosen import Column
@@ -183,7 +184,7 @@ class Products:
         low = float(renyi_entropy(peaked, self.entropy.alpha, self.entropy.rank))
         if self.entropy.alpha == 2:
             low = max(low, limits.ends(theta, theta**2, norm)[0])
-        return Estimate(min(low, high), high, high, failure=FAILURE)
+        return Estimate.within(min(low, high), high, high, failure=FAILURE)
 
 
 def _eigenvalues(moments: np.ndarray, most: int) -> np.ndarray:

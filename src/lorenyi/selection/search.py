@@ -415,7 +415,7 @@ def _reported(criterion: Criterion, information: Information, i: int, chosen: Fe
     ends = score(criterion, information, x, chosen, REPORTED)
     low, high = float(ends.low[0]), float(ends.high[0])
     value = float(score(criterion, information.guesses(), x, chosen, REPORTED).value[0])
-    return Estimate(low, min(max(value, low), high), high)
+    return Estimate.within(low, min(max(value, low), high), high)
 
 
 def _float_back(

@@ -30,7 +30,7 @@ import numpy as np
 
 from lorenyi import _arrays
 from lorenyi.blocks import parallel
-from lorenyi.entropy import Renyi
+from lorenyi.functionals import Renyi
 from lorenyi.estimate import Estimate
 from lorenyi.gram import Gram
 from lorenyi.selection.chosen import flushed
@@ -186,7 +186,7 @@ class Squares:
             low, high = max(new.low, found.low), min(new.high, found.high)
             if low > high:  # by rounding, which others may tell
                 return found, False
-            found = Estimate(low, min(max(float(new), low), high), high)
+            found = Estimate.within(low, min(max(float(new), low), high), high)
         return found, True
 
     def _enough(self, i: int, stage: int, found: Estimate, wanted: Wanted) -> bool:
@@ -230,7 +230,7 @@ class Squares:
 
     def _norm(self, F: float) -> Estimate:
         low = -math.log2(F * (1 + self._slack))
-        return Estimate(low, low, math.log2(self.n))
+        return Estimate.within(low, low, math.log2(self.n))
 
     def _sight(self, feature: Feature, cuts: list[slice], F: float) -> Estimate:
         """Bound the entropy by the norm and the lengths of products of vectors."""
@@ -241,7 +241,7 @@ class Squares:
         beside = float(np.min(rest**2 / (4 * (self.rank - np.arange(len(rest))))))
         low = -math.log2(F * (1 + self._slack))
         high = -math.log2(max(F * (1 - self._slack) - beside, 1 / self.n))
-        return Estimate(low, low, high)
+        return Estimate.within(low, low, high)
 
     def _closer(
         self, blocks: list[np.ndarray], feature: Feature, cuts: list[slice], F: float
@@ -256,7 +256,7 @@ class Squares:
         # And of vectors that are orthonormal up to rounding.
         limits = Limits(self.n, self.entropy, self._slack + len(values) * EPS)
         low, high = limits.ends(values, values**2, F)
-        return Estimate(low, high, high)
+        return Estimate.within(low, high, high)
 
     def _all(self, blocks: list[np.ndarray], F: float) -> Estimate:
         """Bound the entropy by the norm and all eigenvalues."""
@@ -268,7 +268,7 @@ class Squares:
         off = (len(values) + self.joined + 3) * EPS * math.sqrt(F)
         low = F * (1 + self._slack) - max(root - off, 0.0) ** 2
         high = F * (1 - self._slack) - (root + off) ** 2
-        return Estimate(*(-math.log2(max(P, 1 / self.n)) for P in (low, F - D, high)))
+        return Estimate.within(*(-math.log2(max(P, 1 / self.n)) for P in (low, F - D, high)))
 
 
 class FewRows:

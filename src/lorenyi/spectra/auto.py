@@ -1,65 +1,59 @@
-"""The default solver: structure first, then whatever is cheapest, until the certificate is narrow.
+"""The default solver: structure first, then whatever is cheapest, as finely as asked.
 
-Each block of a Gram becomes a `Search` that can be refined: all eigenvalues at once, a pivoted
-Cholesky factor that grows, or a Krylov basis that grows. `Auto` refines those that leave the most
-open until the certified width of the quantity asked for is below the tolerance.
+Without a proof asked for, a large block gets a low-rank factor and an estimate of what that leaves
+(`lorenyi.spectra.lowrank`), a small one all its eigenvalues, and order 2 a mean over pairs of rows
+(`lorenyi.pairs`). Certified bounds come from `lorenyi.spectra.prover`.
 """
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from numbers import Real
 
-import numpy as np
-
 from lorenyi import _arrays
-from lorenyi.blocks import free_memory
+from lorenyi.blocks import parallel
 from lorenyi.gram import Gram
-from lorenyi.spectra.bounds import peaked_from, spread_from, union
-from lorenyi.spectra.cholesky import subsample
+from lorenyi.pairs import MAX_ALL_ROWS, PairMean, pair_mean
+from lorenyi.spectra.bounds import union
 from lorenyi.spectra.exact import Exact
 from lorenyi.spectra.lanczos import BlockLanczos
-from lorenyi.spectra.search import (
-    FAILURE,
-    SAMPLE,
-    FactorSearch,
-    Goal,
-    KrylovSearch,
-    Search,
-    WholeSearch,
-    as_if_certain,
-    as_if_whole,
-    unsettled_mass,
-)
-from lorenyi.spectra.solver import Solver, Width, known_spectrum, require_seed
+from lorenyi.spectra.lowrank import LowRank
+from lorenyi.spectra.prover import Progress, Prover, share
+from lorenyi.spectra.solver import Goal, Solver, Width, known_spectrum, require_seed
 from lorenyi.spectra.spectrum import Spectrum, require_rank
 
-SMALL = 300  # rows up to which all eigenvalues cost next to nothing
-FEW_BLOCKS = 64  # of which each is asked for what it leaves open
-COARSE = 1e-3  # bits: the width for which all eigenvalues are tried in float32
-MANY = 20_000  # rows up to which a reduction to a band takes minutes at most
-MODERATE = 1200  # rows up to which they cost less than an iteration
-MAX_COLUMNS = 4000  # of a factor of a sample; 30,000 x 10 normal rows to 0.01 bits take 1,930
-Progress = Callable[[str, float], None]
-
-
-def share(rank: int | None, block: Gram, A: Gram) -> int | None:
-    """Return about how many of the leading eigenvalues of A a block of it holds."""
-    if rank is None or block.mass >= A.mass:
-        return rank
-    return min(rank, 8 + round(1.25 * rank * block.mass / A.mass))
+CERTIFIED_TOL = 1e-2  # bits: the width of certified bounds, where none is asked for
+COARSEST_TOL = 1e-2  # bits: the computing error that no default result exceeds without a warning
+SMALL_ROWS = 300  # from which a rank that is far below them does not need all for a gradient
 
 
 @dataclass(frozen=True)
-class Choice:
-    """A method for one block: its name, why it was chosen, bytes it needs, and how to start it."""
+class Limits:
+    """Sizes that choose between ways, with what was measured on one core of two.
 
-    method: str
-    reason: str
-    memory: int
-    start: Callable[[float], Search]
+    Attributes
+    ----------
+    dense : int
+        Rows of a block up to which all eigenvalues are computed at once: 0.05 s.
+    instead : int
+        Rows up to which they are where a factor does not reach the tolerance: 2 s.
+    at_last : int
+        The same where even the coarsest tolerance is not reached: 20 s.
+    columns : int
+        Of a factor: 10,000 rows take 4 s.
+    columns_asked : int
+        The same where a tolerance was asked for.
+    """
+
+    dense: int = 1_000
+    instead: int = 4_000
+    at_last: int = 8_000
+    columns: int = 1_024
+    columns_asked: int = 3_000
+
+
+LIMITS = Limits()
 
 
 @dataclass(frozen=True)
@@ -67,280 +61,181 @@ class Plan:
     """What `Auto` would do with a Gram, block by block, and why."""
 
     lines: tuple[str, ...]
-    memory: int
 
     def __str__(self) -> str:
         """One line a block."""
-        return "\n".join([*self.lines, f"peak memory: about {self.memory / 2**20:.0f} MiB"])
+        return "\n".join(self.lines)
 
     __repr__ = __str__
 
 
 @dataclass(frozen=True)
 class Auto(Solver):
-    """The default: go on, by the cheapest way, until the certified width is below `tol`.
+    """The default solver: the cheapest way to the accuracy that is wanted.
 
-    Equal rows, equality kernels and finite feature maps are used first. Then, for each block:
-    all eigenvalues when it is small; a pivoted Cholesky factor while its residual falls fast
-    (smooth kernels); a block Krylov basis otherwise, on the matrix held in memory or, where that
-    does not fit, matrix-free.
+    Equal rows, equality kernels and finite feature maps are used first. Order 2 without a rank is a
+    mean over pairs of rows. Else each block that is left gets all its eigenvalues if it is small, or
+    a pivoted Cholesky factor and an estimate of what that leaves, linear in the number of rows.
 
     Parameters
     ----------
-    tol : float
-        Width in bits of the certified interval to reach.
+    tol : float, optional
+        Computing error in bits: as estimated, or, for `Renyi.certified`, the width of proven bounds.
+        By default a tenth of the standard error, at most 0.01 bits; proven bounds 0.01 bits wide.
     memory : int, optional
-        Bytes that may be used; half of what is free by default.
+        Bytes that a proof may use; half of what is free by default.
     seed : int
         Seed of everything random.
     progress : callable, optional
-        Called with a message and the certified width (bits) after each refinement.
+        Called with a message and the computing error (bits) after each refinement.
 
     Examples
     --------
     >>> import numpy as np, lorenyi as lr
     >>> A = lr.gram(np.linspace(0.0, 9.0, 2000), lr.Gaussian(1.0))
     >>> lr.Auto().plan(A)
-    2000 rows: PivotedCholesky (residual 8.2e-06 after 16 columns)
-    peak memory: about 4 MiB
+    2000 rows: low-rank factor (0.00082 % of the trace left by 16 columns)
     """
 
-    tol: float = 1e-4
+    tol: float | None = None
     memory: int | None = None
     seed: int = 0
     progress: Progress | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
-        if not isinstance(self.tol, Real) or not self.tol > 0:
+        if self.tol is not None and not (isinstance(self.tol, Real) and self.tol > 0):
             raise ValueError(
-                f"tol={self.tol!r}: the width in bits to reach must be a positive number"
+                f"tol={self.tol!r}: the computing error in bits must be a positive number, or None"
             )
         if self.memory is not None and not (isinstance(self.memory, Real) and self.memory > 0):
             raise ValueError(f"memory={self.memory!r}: give a number of bytes, or None")
         require_seed(self.seed)
 
     def __call__(self, A: Gram, rank: int | None = None, width: Width | None = None) -> Spectrum:
-        """Return the leading eigenvalues, refined until `width` of them is at most `tol`."""
+        """Return the leading eigenvalues, proven until `width` of them is at most `tol`."""
         if rank is not None:
             require_rank(rank, A.n)
         with _arrays.one_thread(A.reference):
-            return self._search(A, rank, width)
-
-    def _search(self, A: Gram, rank: int | None, width: Width | None) -> Spectrum:
-        """Refine the blocks until the width is reached, or nothing more can be learned."""
-        singles, blocks = A.reduced
-        if A.tracks_gradient:
-            return self._differentiable(A, rank)
-        fixed = known_spectrum(singles, A.mass if not blocks else None)
-        failure = FAILURE / max(len(blocks), 1)
-        width = width or (lambda spectrum: unsettled_mass(spectrum, A.mass))
-        searches = [self._start(block, share(rank, block, A), failure, width) for block in blocks]
-        while True:
-            spectrum = union([*fixed, *(s.spectrum() for s in searches)], A.n, A.mass)
-            gap = width(spectrum)
-            if self.progress is not None:
-                self.progress(f"{A!r}: {gap:.3g} bits wide", gap)
-            if gap <= self.tol or not self._refine(A, searches, gap / self.tol, rank, width, fixed):
-                break
-        if gap > self.tol and spectrum.kind != "complete":  # then only rounding is left
-            warnings.warn(
-                f"{A!r}: the certified width is {gap:.3g} bits, tol asks for {self.tol:.3g}; raise "
-                "tol=, give more memory=, a rank=, or use Exact()",
-                RuntimeWarning,
-                stacklevel=5,
-            )
-        return spectrum
+            if A.tracks_gradient:
+                return self._differentiable(A, rank)
+            tol = CERTIFIED_TOL if self.tol is None else float(self.tol)
+            return Prover(tol, self.memory, self.seed, self.progress).search(A, rank, width)
 
     def solve(self, A: Gram, rank: int | None) -> Spectrum:
         """Solve one block as a whole."""
         return self(A, rank)
 
-    def plan(self, A: Gram, rank: int | None = None) -> Plan:
-        """Say what would be done with each block, and why, after a pilot of a few columns."""
+    # ------------------------------------------------------------------ estimates
+
+    def estimate(self, A: Gram, goal: Goal) -> Spectrum | PairMean:
+        """Return what gives the entropy of a goal, computed as finely as it says."""
         with _arrays.one_thread(A.reference):
-            return self._plan(A, rank)
+            if goal.alpha == 2 and goal.rank is None:
+                return self._pairs(A, goal)
+            if goal.alpha == 0:
+                return Exact()(A, goal.rank)
+            if A.tracks_gradient or not _arrays.is_numpy(A.reference):
+                return self._differentiable(A, goal.rank)
+            return self._blocks(A, goal)
 
-    def _plan(self, A: Gram, rank: int | None) -> Plan:
+    def _pairs(self, A: Gram, goal: Goal) -> PairMean:
+        """All pairs of rows, or so many that their noise is below a tolerance asked for."""
+        found = pair_mean(A, self.seed)
+        while self.tol is not None and (noise := found.noise(False)) is not None:
+            if noise.standard_error <= goal.tol or found.pairs >= A.n**2 / 4:
+                break
+            found = pair_mean(A, self.seed, pairs=4 * found.pairs)
+        return found
+
+    def _blocks(self, A: Gram, goal: Goal) -> Spectrum:
         singles, blocks = A.reduced
-        lines = [f"{len(singles)} eigenvalues known from equal rows and labels"] * bool(
-            len(singles)
-        )
-        peak = 0
-        for block in blocks:
-            choice = self._choose(block, rank)
-            lines.append(f"{len(block)} rows: {choice.method} ({choice.reason})")
-            peak = max(peak, choice.memory)
-        if len(lines) > 12:
-            lines = [*lines[:10], f"... and {len(lines) - 10} blocks more"]
-        return Plan(tuple(lines), peak)
+        known = known_spectrum(singles, A.mass if not blocks else None)
 
-    def rough(self, A: Gram, alpha: float) -> bool:
-        """Tell whether S_alpha would need nearly all eigenvalues of a block that is not small.
+        def estimated(block: Gram) -> Spectrum:
+            rank = share(goal.rank, block, A)
+            rank = None if rank is None else min(rank, len(block) - 1)
+            return self._block(block, replace(goal, rank=rank))
 
-        Then log-determinants (`lorenyi.spectra.determinants`) give it sooner than any spectrum.
-        """
-        if not _arrays.is_numpy(A.reference) or A.tracks_gradient:
-            return False
-        block = max(A.reduced[1], key=len, default=None)
-        if block is None or block.is_sparse or block.near is not None:
-            return False
-        if not MODERATE < len(block) <= MANY or 20 * len(block) ** 2 > self._allowed():
-            return False
-        pilot = FactorSearch(block, self.seed, len(block) // 5, classical=True)
-        # A mass r spread over all the rest adds about r^alpha below order 1.
-        return not pilot.promising(0.1 * self.tol ** (1 / min(alpha, 1.0)) * block.mass)
-
-    def _allowed(self) -> int:
-        return self.memory if self.memory is not None else free_memory() // 2
-
-    def _choose(self, A: Gram, rank: int | None, width: Width | None = None) -> Choice:
-        """Choose the method for one block."""
-        m = len(A)
-        if m <= SMALL:
-            return self._whole(A, "small")
-        if A.near is not None:
-            return self._general(A, rank, "eigenvectors nearly known", width)
-        reason = "not a NumPy array"
-        if _arrays.is_numpy(A.reference) and not A.is_sparse:
-            most = 800 if rank is not None else max(m // 3, 800)
-            if m > SAMPLE:  # where an iteration on all rows takes far longer
-                most = min(MAX_COLUMNS, max(self._allowed() // (32 * SAMPLE), 500))
-            pilot = FactorSearch(A, self.seed, most, classical=rank is None)
-            size, rest = pilot.history[-1]
-            reason = f"residual {rest / A.mass:.2g} after {size} columns"
-            if pilot.promising((1e-2 if m > SAMPLE else 1e-3) * A.mass):
-                memory = 16 * min(m, SAMPLE) * min(most, 8 * size)
-                return Choice(pilot.method, reason, memory, pilot.within)
-            reason += ": not smooth"
-        return self._general(A, rank, reason, width)
-
-    def _whole(self, A: Gram, reason: str) -> Choice:
-        # From there on the rounding of a decomposition is far above that of the entries.
-        single = A.quick is not None and self.tol >= COARSE and len(A) >= 128
-        return Choice("Exact", reason, 24 * len(A) ** 2, lambda failure: WholeSearch(A, single))
-
-    def _general(
-        self, A: Gram, rank: int | None, reason: str, width: Width | None, single: bool = True
-    ) -> Choice:
-        """Choose between all eigenvalues and a Krylov basis, for a block that is not smooth."""
-        m, allowed = len(A), self._allowed()
-        small = m <= (MODERATE if A.near is None else MODERATE // 2)
-        small = small or (rank is not None and 6 * rank >= m)
-        if small and 24 * m * m <= allowed:
-            return self._whole(A, f"{reason}, moderate size")
-        allowance = self.tol / (3 if A.near is None else 1.5)
-        single = single and self._rounding(A, rank, width) < allowance
-        item, precision = (4, "float32") if single else (8, "float64")
-        basis = item * m * 6 * (rank or 64)
-        hold = item * m * m + basis <= allowed
-        memory = basis + (item * m * m if hold else 2**27)
-        if not hold:
-            reason += ", too large to hold"
-
-        def start(failure: float) -> Search:
-            wanted = None if rank is None else min(rank, m)
-            room = max((allowed - memory + basis) // (2 * item * m), 12 * (rank or 64), 512)
-            return KrylovSearch(
-                A, wanted, self.seed, failure, hold=hold, single=single, room=int(room)
+        spectrum = union([*known, *parallel(estimated, blocks)], A.n, A.mass)
+        error = goal.error(spectrum, goal.rank)
+        if error > max(goal.tol, COARSEST_TOL):
+            warnings.warn(
+                f"{A!r}: the computing error is estimated to be {error:.2g} bits; use a larger order, "
+                "a rank=, a wider kernel, or Exact()",
+                RuntimeWarning,
+                stacklevel=2,
             )
+        return spectrum
 
-        kept = "held" if hold else "free"
-        joint = " " if hold else "-"
-        return Choice(f"BlockLanczos, {precision} matrix{joint}{kept}", reason, memory, start)
-
-    def _rounding(self, A: Gram, rank: int | None, width: Width | None) -> float:
-        """Estimate in bits what products in float32 would add to the certified width.
-
-        What they may move of the mass is set against the eigenvalues of a sample of the rows.
-        """
-        eps = float(np.finfo(np.float32).eps)
-        if _arrays.epsilon(A.reference) > 0.1 * eps:
-            return 0.0
-        kept = 1.5 * (rank or 256)
-        part = subsample(A, 256, self.seed) if len(A) > 256 else A
-        values = np.maximum(_arrays.eigvalsh(_arrays.to_numpy(part.dense()))[::-1], 0.0)
-        entry = len(A) ** 0.5 * eps * float(np.max(_arrays.to_numpy(A.weights)))
-        relative = A.roundoff / _arrays.epsilon(A.reference) * eps
-        relative = relative if A.quick is None else A.quick.roundoff
-        one = relative * float(np.sum(values**2)) ** 0.5 + 4 * kept * entry
-        slack = one * np.sqrt(np.minimum(np.arange(1, len(values) + 1), kept))  # as in `Krylov`
-        sums, n, trace = np.cumsum(values), len(A), float(np.sum(values))
-        pair = (peaked_from(sums + slack, n, trace, one), spread_from(sums - slack, n, trace))
-        if width is None:
-            return float(slack[-1] * np.log2(A.n / (rank or 1)))
-        return width(as_if_whole(replace(pair[1], kind="ritz", proof=lambda: pair), n))
-
-    def _start(self, A: Gram, rank: int | None, failure: float, width: Width) -> Search:
-        search = self._choose(A, rank, width).start(failure)
-        if isinstance(search, FactorSearch) and search.sampled:
-            search.rehearse(self._goal(A, width))
-        return search
-
-    def _goal(self, A: Gram, width: Width) -> Goal:
-        """Return how far a spectrum of the block, were it the whole, is from the tolerance."""
-        return lambda spectrum: width(as_if_whole(spectrum, len(A))) / self.tol
-
-    def _refine(
-        self,
-        A: Gram,
-        searches: list[Search],
-        excess: float,
-        rank: int | None,
-        width: Width,
-        fixed: list[Spectrum],
-    ) -> bool:
-        """Refine the blocks that leave the most open; False when none can be."""
-        spectra = [search.spectrum() for search in searches]
-        certain = [as_if_certain(spectrum) for spectrum in spectra]
-
-        def left_by(i: int, spectrum: Spectrum) -> float:
-            """Return how wide all is if only one block is not certain."""
-            together = [*fixed, *certain[:i], spectrum, *certain[i + 1 :]]
-            return width(union(together, A.n, A.mass))
-
-        if len(searches) <= FEW_BLOCKS:
-            gaps = [left_by(i, spectrum) for i, spectrum in enumerate(spectra)]
-        else:
-            masses = [search.A.mass for search in searches]
-            gaps = [unsettled_mass(s, mass) for s, mass in zip(spectra, masses, strict=True)]
-        chosen = [i for i, gap in enumerate(gaps) if gap >= 0.1 * max(gaps)]
-        failure = FAILURE / max(len(searches), 1)
-        progress = False
-        for i in chosen:
-
-            def goal(spectrum: Spectrum, i: int = i) -> float:
-                return left_by(i, spectrum) * len(chosen) / self.tol
-
-            if searches[i].refine(excess, goal):
-                progress = True
-            elif (other := self._instead(searches[i], rank, failure, width)) is not None:
-                searches[i], progress = other, True
-        return progress
-
-    def _instead(
-        self, search: Search, rank: int | None, failure: float, width: Width
-    ) -> Search | None:
-        """Return what to do when a search can learn no more: Krylov, in float64, then all."""
-        A = search.A
-        if isinstance(search, WholeSearch) and search.single:
-            return WholeSearch(A)
-        if isinstance(search, FactorSearch):
-            return self._general(A, rank, "", width).start(failure)
-        if isinstance(search, KrylovSearch) and search.single:
-            return self._general(A, rank, "", width, single=False).start(failure)
-        if isinstance(search, KrylovSearch) and 24 * len(A) ** 2 <= self._allowed():
-            return WholeSearch(A)
-        return None
+    def _block(self, A: Gram, goal: Goal) -> Spectrum:
+        """Estimate the spectrum of one block, to the tolerance in bits of its own entropy."""
+        if len(A) <= LIMITS.dense or A.is_sparse:
+            return Exact().solve(A, None)
+        found = LowRank(A, self.seed)
+        most = LIMITS.columns if self.tol is None else LIMITS.columns_asked
+        most = min(most, len(A) // 2)
+        # Seen: the error is about a sixth of the trace that is left, far less above order 1.
+        level = 6 * goal.tol if goal.alpha < 1.2 and goal.rank is None else 0.2
+        while True:
+            growing = True
+            while growing and found.size < most and (found.size < 128 or found.rest > level):
+                growing = found.grow(min(max(64, found.size // 4), most - found.size))
+            spectrum = found.spectrum()
+            error = goal.error(_of_trace_one(spectrum), goal.rank)
+            if self.progress is not None:
+                self.progress(f"{A!r}: {found.size} columns", error)
+            if error <= goal.tol:
+                return spectrum
+            if not growing or found.size >= most:
+                break
+            level = found.rest * min(max(goal.tol / error, 0.1), 0.7)
+        affordable = LIMITS.at_last if error > COARSEST_TOL else LIMITS.instead
+        return Exact().solve(A, None) if len(A) <= affordable else spectrum
 
     def _differentiable(self, A: Gram, rank: int | None) -> Spectrum:
-        """Choose by size alone where a gradient is asked for."""
+        """Choose by size alone where a gradient is asked for, or where there is no NumPy array."""
         singles, blocks = A.reduced
         parts = known_spectrum(singles, A.mass if not blocks else None)
         for block in blocks:
-            few = rank is not None and 4 * rank < len(block) and len(block) > SMALL
+            few = rank is not None and 4 * rank < len(block) and len(block) > SMALL_ROWS
             steps = 4 + 5 * (rank or 0) // 16  # gradients need vectors, which settle after values
             solver: Solver = (
                 BlockLanczos(steps=steps, single=False, seed=self.seed) if few else Exact()
             )
             parts.append(solver.solve(block, None if rank is None else min(rank, len(block))))
         return union(parts, A.n, A.mass)
+
+    # ------------------------------------------------------------------ plans
+
+    def plan(self, A: Gram, rank: int | None = None, alpha: float = 1.0) -> Plan:
+        """Say what would be done with each block for an entropy, and why."""
+        if alpha == 2 and rank is None:
+            pairs = "all pairs" if len(A) <= MAX_ALL_ROWS else "a balanced sample of pairs"
+            return Plan((f"{len(A)} rows: mean over {pairs} of rows (order 2)",))
+        with _arrays.one_thread(A.reference):
+            singles, blocks = A.reduced
+            lines = [f"{len(singles)} eigenvalues known from equal rows and labels"]
+            lines = lines * bool(len(singles)) + [self._line(block, alpha) for block in blocks]
+        if len(lines) > 12:
+            lines = [*lines[:10], f"... and {len(lines) - 10} blocks more"]
+        return Plan(tuple(lines))
+
+    def _line(self, A: Gram, alpha: float) -> str:
+        rows = f"{len(A)} rows: "
+        if len(A) <= LIMITS.dense or A.is_sparse or alpha == 0:
+            return rows + "all eigenvalues (small)" if alpha else rows + "all eigenvalues (order 0)"
+        if not _arrays.is_numpy(A.reference):
+            return rows + "all eigenvalues, or BlockLanczos with a rank (not a NumPy array)"
+        pilot = LowRank(A, self.seed)
+        pilot.grow(64)
+        kind = "low-rank factor of sampled rows" if pilot.sampled else "low-rank factor"
+        return rows + f"{kind} ({100 * pilot.rest:.2g} % of the trace left by {pilot.size} columns)"
+
+
+def _of_trace_one(spectrum: Spectrum) -> Spectrum:
+    """Return the spectrum of a block as if it were the whole, with its alternatives."""
+
+    def scaled(part: Spectrum) -> Spectrum:
+        return replace(part, values=part.values / part.trace, trace=1.0, alternatives=())
+
+    return replace(scaled(spectrum), alternatives=tuple(map(scaled, spectrum.alternatives)))

@@ -14,6 +14,7 @@ concave upper bounds is one. Bounds of diagonal blocks combine by taking all val
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from scipy.optimize import isotonic_regression
@@ -102,6 +103,8 @@ def enclosure(spectrum: Spectrum) -> tuple[Spectrum, Spectrum] | None:
 
 def union(parts: Sequence[Spectrum], n: float, trace: float) -> Spectrum:
     """Return the spectrum of a block diagonal matrix from those of its blocks."""
+    if any(part.counts is not None for part in parts):
+        return _estimated(parts, n, trace)
     if len(parts) == 1 and (parts[0].n, parts[0].trace) == (n, trace):
         return parts[0]
     reference = common([part.values for part in parts])
@@ -129,9 +132,19 @@ def union(parts: Sequence[Spectrum], n: float, trace: float) -> Spectrum:
     )
 
 
+def _estimated(parts: Sequence[Spectrum], n: float, trace: float) -> Spectrum:
+    """Return the union of complete spectra with counts, and that of their alternatives."""
+    kinds = max(len(part.alternatives) for part in parts)
+    others = [
+        together([part.alternatives[i] if part.alternatives else part for part in parts], n, trace)
+        for i in range(kinds)
+    ]
+    return replace(together(parts, n, trace), alternatives=tuple(others))
+
+
 def together(parts: Sequence[Spectrum], n: float, trace: float) -> Spectrum:
     """Take the values of complete NumPy spectra together; places left over hold zeros."""
-    values = np.concatenate([part.values for part in parts])
+    values = np.concatenate([_arrays.to_numpy(part.values) for part in parts])
     counts = [np.ones(len(part)) if part.counts is None else part.counts for part in parts]
     order = np.argsort(-values, kind="stable")
     return Spectrum(values[order], n, trace, counts=np.concatenate(counts)[order])

@@ -35,7 +35,7 @@ class Factor:
 
     def __init__(self, A: Gram, seed: int = 0) -> None:
         self.A, self.seed = A, seed
-        self._columns = np.empty((len(A), 128))  # grows by doubling
+        self._columns = np.empty((min(len(A), 1024), len(A)))  # one a row: unused memory is not touched
         self.size = 0
         self.pivots = np.empty(0, dtype=np.int64)
         self.diagonal = np.array(A.weights, dtype=np.float64)  # of the residual E
@@ -46,15 +46,15 @@ class Factor:
     @property
     def F(self) -> np.ndarray:
         """The factor so far."""
-        return self._columns[:, : self.size]
+        return self._columns[: self.size].T
 
     def _append(self, columns: np.ndarray) -> None:
         total = self.size + columns.shape[1]
-        if total > self._columns.shape[1]:
-            wider = np.empty((len(self.A), 2 * total))
-            wider[:, : self.size] = self.F
-            self._columns = wider
-        self._columns[:, self.size : total] = columns
+        if total > len(self._columns):
+            longer = np.empty((2 * total, len(self.A)))
+            longer[: self.size] = self._columns[: self.size]
+            self._columns = longer
+        self._columns[self.size : total] = columns.T
         self.size = total
 
     @property
@@ -302,8 +302,8 @@ class Nystroem:
         core[np.diag_indices_from(core)] += shift
         lower = scipy.linalg.cholesky(core, lower=True, check_finite=False)
         self.inverse = scipy.linalg.solve_triangular(lower, np.eye(len(core)), lower=True).T
-        moments, self.diagonal = A.sum_and_keep(partial(_stream, self.pivots, self.inverse))
-        self.values = eigenvalues(moments)
+        self.moments, self.diagonal = A.sum_and_keep(partial(_stream, self.pivots, self.inverse))
+        self.values = eigenvalues(self.moments)
         rounded = 4 * len(core) * self.roundoff * A.mass
         self.rest = float(self.diagonal.sum(_sum_of_rows)) + rounded
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import ClassVar, TypeAlias
 
 import numpy as np
@@ -11,10 +12,40 @@ import numpy as np
 from lorenyi import _arrays
 from lorenyi._arrays import Array
 from lorenyi.gram import Gram
+from lorenyi.pairs import PairMean
 from lorenyi.spectra.bounds import union
 from lorenyi.spectra.spectrum import Spectrum, require_rank
 
 Width: TypeAlias = Callable[[Spectrum], float]
+
+CAUTION = 1.5  # times the largest difference among alternatives: seen to be at least the error
+
+
+@dataclass(frozen=True)
+class Goal:
+    """What eigenvalues are wanted for: an entropy, and how finely it is to be computed.
+
+    Parameters
+    ----------
+    alpha, rank
+        Order and rank of the entropy.
+    tol : float
+        Computing error in bits that is small enough.
+    bits : callable
+        The entropy of a `Spectrum` of trace one, for a given rank.
+    """
+
+    alpha: float
+    rank: int | None
+    tol: float
+    bits: Callable[[Spectrum, int | None], float]
+
+    def error(self, spectrum: Spectrum, rank: int | None) -> float:
+        """Return the estimated computing error of a spectrum's entropy."""
+        if not spectrum.alternatives:
+            return 0.0
+        value = self.bits(spectrum, rank)
+        return CAUTION * max(abs(self.bits(other, rank) - value) for other in spectrum.alternatives)
 
 
 class Solver(ABC):
@@ -45,6 +76,10 @@ class Solver(ABC):
             for block in blocks:
                 parts.append(self.solve(block, None if rank is None else min(rank, len(block))))
             return union(parts, A.n, A.mass)
+
+    def estimate(self, A: Gram, goal: Goal) -> Spectrum | PairMean:
+        """Return what gives the entropy of a goal; solvers of fixed effort do not ask how finely."""
+        return self(A, goal.rank)
 
     def together(self, grams: Sequence[Gram], rank: int) -> Spectrum | None:
         """Return `Spectrum.stack` of several Grams, where that is faster than one by one."""

@@ -42,6 +42,9 @@ class Spectrum:
     rounding : float
         Relative rounding, in the Frobenius norm, of the entries of the matrix behind the values,
         where it is more than that of the values themselves.
+    alternatives : tuple of Spectrum
+        Where the values are estimates: other spectra that are as consistent with what was computed.
+        How much an entropy differs between them estimates its computing error.
 
     Examples
     --------
@@ -58,6 +61,7 @@ class Spectrum:
     proof: Callable[[], tuple[Spectrum, Spectrum]] | None = None
     failure: float = 0.0
     rounding: float = 0.0
+    alternatives: tuple[Spectrum, ...] = ()
 
     def __post_init__(self) -> None:
         given = self.values if _arrays.is_array(self.values) else np.asarray(self.values, float)
@@ -113,7 +117,7 @@ class Spectrum:
         """
         made = object.__new__(cls)
         vars(made).update(values=values, n=n, trace=trace, kind="ritz")
-        vars(made).update(counts=None, proof=None, failure=0.0, rounding=rounding)
+        vars(made).update(counts=None, proof=None, failure=0.0, rounding=rounding, alternatives=())
         if made._check(_arrays.to_numpy(values)) < 0:
             vars(made).update(values=_arrays.namespace(values).clip(values, min=0.0))
         return made
@@ -121,7 +125,8 @@ class Spectrum:
     def _with(self, values: Array, **fields: Any) -> Spectrum:
         """Return a spectrum made of this one: there is nothing to check again."""
         made = object.__new__(Spectrum)
-        vars(made).update(vars(self), values=values, proof=None, failure=0.0, **fields)
+        fields = {"proof": None, "failure": 0.0, "alternatives": (), **fields}
+        vars(made).update(vars(self), values=values, **fields)
         return made
 
     def __len__(self) -> int:

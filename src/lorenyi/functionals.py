@@ -1,0 +1,375 @@
+r"""Entropies as values, `H(A)`: Rényi's of any order and rank, and the collision entropy.
+
+A functional computes as finely as the data can tell. A *pilot* on some of the rows gives the
+influence of each, hence the standard error of the formula that is asked for; then every term is
+computed until its estimated computing error is a small share of that.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from lorenyi import _arrays
+from lorenyi._arrays import Array
+from lorenyi.entropy import log2_ranks, renyi_entropy, require_alpha
+from lorenyi.estimate import Estimate, Influence
+from lorenyi.gram import Gram, gram
+from lorenyi.influence import Pilot, as_influence, pilot
+from lorenyi.pairs import PairMean, pair_mean
+from lorenyi.spectra import Auto, Exact, Solver, Spectrum, enclosure, require_rank
+from lorenyi.spectra.auto import COARSEST_TOL
+from lorenyi.spectra.solver import Goal, require_seed, require_size
+
+SHARE = 0.1  # of the standard error that the computing error may be
+FINEST_TOL = 1e-5  # bits: nothing is computed more finely unless asked for
+
+Formula: TypeAlias = Callable[[Callable[[Gram], Any]], Any]
+
+
+class Functional(ABC):
+    """An entropy as a frozen value: `H(A)` is an `Estimate` in bits, or a tensor with gradient."""
+
+    def __call__(self, A: Gram) -> Any:
+        """Return the entropy of A."""
+        A = gram(A)
+        return evaluate(lambda H: H(A), self, A)
+
+    def bits(self, A: Gram, tol: float = FINEST_TOL) -> float:
+        """Return the value alone, to a computing error in bits: for loops over many Grams."""
+        return float(self.solved(A, tol, None))
+
+    @abstractmethod
+    def tensor(self, A: Gram) -> Array:
+        """Return the value as an array of the library of A, with its gradient."""
+
+    @abstractmethod
+    def pilot(self, A: Gram) -> Pilot:
+        """Return what some of the rows tell, with the influence of each."""
+
+    @abstractmethod
+    def rough(self, A: Gram, found: Pilot) -> float:
+        """Return the value at the rows of a pilot."""
+
+    @abstractmethod
+    def solved(self, A: Gram, tol: float, found: Pilot | None) -> Estimate:
+        """Return the value, computed to a tolerance in bits, with the influences of a pilot."""
+
+    def tolerance(self, standard_error: float, terms: int) -> float:
+        """Return the computing error of each term of a formula that has a standard error."""
+        share = COARSEST_TOL if math.isnan(standard_error) else SHARE * standard_error
+        return min(max(share, FINEST_TOL), COARSEST_TOL) / max(terms, 1)
+
+
+def evaluate(formula: Formula, entropy: Callable[[Gram], Any], *grams: Gram) -> Any:
+    """Return the value of a formula in entropies, each computed as finely as the whole asks for.
+
+    Parameters
+    ----------
+    formula : callable
+        Of a function H of a Gram: H(A) + H(B) - H(J), say. It is called twice.
+    entropy : callable
+        A `Functional`, or any other function of a Gram, which is called as it is.
+    *grams : Gram
+        The variables of the formula.
+    """
+    if isinstance(entropy, type) or not callable(entropy):
+        raise TypeError(f"entropy={entropy!r}: give a functional such as Renyi(alpha=2, rank=50)")
+    if not isinstance(entropy, Functional):
+        return formula(_in_one_library(entropy, grams))
+    if any(A.tracks_gradient for A in grams):
+        return formula(_in_one_library(entropy.tensor, grams))
+    pilots: dict[int, Pilot] = {}
+    found: dict[int, Estimate] = {}
+
+    def rough(A: Gram) -> Estimate:
+        if id(A) not in pilots:
+            pilots[id(A)] = entropy.pilot(A)
+        seen = pilots[id(A)]
+        influence = None if seen.influence is None else as_influence(seen.influence, A)
+        return Estimate(entropy.rough(A, seen), influence=influence)
+
+    def fine(A: Gram) -> Estimate:
+        if id(A) not in found:
+            found[id(A)] = entropy.solved(A, tol, pilots[id(A)])
+        return found[id(A)]
+
+    tol = entropy.tolerance(_standard_error(formula(rough)), len(pilots))
+    return formula(fine)
+
+
+def _standard_error(value: Any) -> float:
+    return value.standard_error if isinstance(value, Estimate) else math.nan
+
+
+def _in_one_library(entropy: Callable[[Gram], Any], grams: tuple[Gram, ...]) -> Any:
+    """Return a functional whose plain numbers come back as arrays, where one Gram has any."""
+    others = [A.reference for A in grams if not _arrays.is_numpy(A.reference)]
+
+    def value(A: Gram) -> Any:
+        found = entropy(A)
+        if isinstance(found, Estimate) or not isinstance(found, (float, np.ndarray)):
+            return found
+        return _arrays.like(np.asarray(found), others[0])
+
+    return value if others else entropy
+
+
+@dataclass(frozen=True)
+class Renyi(Functional):
+    r"""The entropy functional :math:`S_\alpha` (`rank=None`) or :math:`S_\alpha^k` (`rank=k`).
+
+    .. math:: S_\alpha^k(A) = \frac{1}{1-\alpha} \log_2 \Big(\sum_{i \le k} \lambda_i^\alpha
+              + (n - k) \lambda_r^\alpha\Big), \quad
+              \lambda_r = \frac{1}{n-k} \Big(1 - \sum_{i \le k} \lambda_i\Big)
+
+    Only the k largest eigenvalues count, the rest is spread evenly: S^k is never below S and
+    falls to it as k grows; at fixed k it drifts upward with n.
+
+    Parameters
+    ----------
+    alpha : float
+        Order, from 0 to infinity.
+    rank : int, optional
+        k, from 1 to n - 1; None for the classical entropy.
+    solver : Solver
+        How to find the eigenvalues; `Auto()` by default.
+
+    Examples
+    --------
+    >>> import numpy as np, lorenyi as lr
+    >>> A = lr.gram(np.linspace(0.0, 4.0, 50), lr.Gaussian(1.0))
+    >>> lr.Renyi(alpha=2)(A)
+    1.418 ± 0.020 bits (Gaussian(sigma=1))
+    >>> lr.Renyi(alpha=2, rank=3, solver=lr.Lanczos(steps=20))(A)
+    1.425 ± 0.021 bits (Gaussian(sigma=1))
+    """
+
+    alpha: float = 1.0
+    rank: int | None = None
+    solver: Solver = Auto()
+
+    def __post_init__(self) -> None:
+        require_alpha(self.alpha)
+        integer = isinstance(self.rank, (int, np.integer)) and not isinstance(self.rank, bool)
+        if self.rank is not None and (not integer or self.rank < 1):
+            raise ValueError(f"rank={self.rank!r}: it must be an integer of at least 1, or None")
+        if not isinstance(self.solver, Solver):
+            raise TypeError(f"solver={self.solver!r}: it must be a solver such as Exact()")
+
+    # ------------------------------------------------------------------ estimates
+
+    def pilot(self, A: Gram) -> Pilot:
+        """Return what some of the rows tell, with the influence of each."""
+        self._require(A)
+        with _arrays.one_thread(A.reference):
+            return pilot(A, self.alpha, self._order)
+
+    def rough(self, A: Gram, found: Pilot) -> float:
+        """Return the value at the rows of a pilot."""
+        return self._bits(found.spectrum, self._order)
+
+    def solved(self, A: Gram, tol: float, found: Pilot | None) -> Estimate:
+        """Return the value, computed to a tolerance in bits, with the influences of a pilot."""
+        self._require(A)
+        influence = None
+        if found is not None and found.influence is not None:
+            influence = as_influence(found.influence, A)
+        asked = self.solver.tol if isinstance(self.solver, Auto) else None
+        goal = Goal(self.alpha, self._order, float(asked or tol), self._bits)
+        with _arrays.one_thread(A.reference):
+            if found is not None and found.whole and isinstance(self.solver, (Auto, Exact)):
+                known: Spectrum | PairMean = found.spectrum
+            else:
+                known = self.solver.estimate(A, goal)
+            value, error = self._value_of(known), self._error(known, goal)
+        if isinstance(known, PairMean) and (noise := known.noise(False)) is not None:
+            influence = noise if influence is None else influence + noise
+        number = float(_arrays.detach(value)) + 0.0  # never -0.0
+        return Estimate(number, influence=influence, computing_error=error, about=A.names)
+
+    def tensor(self, A: Gram) -> Array:
+        """Return the value as an array of the library of A, with its gradient."""
+        self._require(A)
+        goal = Goal(self.alpha, self._order, FINEST_TOL, self._bits)
+        with _arrays.one_thread(A.reference):
+            return self._value_of(self.solver.estimate(A, goal))
+
+    def tolerance(self, standard_error: float, terms: int) -> float:
+        """Return the computing error of each term; where `Auto` was given one, that of all."""
+        if isinstance(self.solver, Auto) and self.solver.tol is not None:
+            return self.solver.tol / max(terms, 1)
+        return super().tolerance(standard_error, terms)
+
+    def _require(self, A: Gram) -> None:
+        if self.rank is not None:
+            require_rank(self.rank, A.n)
+
+    @property
+    def _order(self) -> int | None:
+        """The rank that counts: the largest eigenvalue alone determines S_inf."""
+        return 1 if self.alpha == math.inf else self.rank
+
+    def _bits(self, spectrum: Spectrum, rank: int | None) -> float:
+        return float(_arrays.detach(renyi_entropy(spectrum, self.alpha, rank)))
+
+    def _value_of(self, known: Spectrum | PairMean) -> Array:
+        """Return the entropy: of Ritz values, kept within what is proven of them."""
+        if isinstance(known, PairMean):
+            return known.entropy(unbiased=False)
+        value = renyi_entropy(known, self.alpha, self._order)
+        if known.kind != "ritz" or known.proof is None or _arrays.tracks_gradient(value):
+            return value
+        low, high = self._interval(known)
+        return _arrays.namespace(value).clip(value, min=low, max=high)
+
+    def _error(self, known: Spectrum | PairMean, goal: Goal) -> float | None:
+        """Return the estimated computing error; None where the solver says nothing of it."""
+        if isinstance(known, PairMean):
+            return 0.0
+        return goal.error(known, self._order) if known.kind == "complete" else None
+
+    def each(self, *grams: Gram) -> list[Any]:
+        """Return the entropies of several Grams, small ones decomposed together where it pays."""
+        spectrum = None
+        if self.rank is not None and 1 <= self.alpha < math.inf:
+            for A in grams:
+                require_rank(self.rank, A.n)
+            spectrum = self.solver.together(grams, self.rank)
+        if spectrum is None:
+            return [self.tensor(A) for A in grams]
+        values = renyi_entropy(spectrum, self.alpha, self.rank)
+        return list(_arrays.namespace(values).unstack(values))
+
+    # ------------------------------------------------------------------ proofs
+
+    def certified(self, A: Gram) -> Estimate:
+        """Return the entropy of A with bounds that contain the exact value.
+
+        For `rank=k` they enclose S^k, for `rank=None` S. They bound the computation (its
+        truncation, its randomness, its rounding), not the sampling of the data.
+
+        Examples
+        --------
+        >>> import numpy as np, lorenyi as lr
+        >>> A = lr.gram(np.linspace(0.0, 4.0, 500), lr.Gaussian(1.0))
+        >>> H = lr.Renyi(alpha=1, solver=lr.Auto(tol=1e-3))
+        >>> estimate = H.certified(A)
+        >>> estimate.low <= estimate <= estimate.high, estimate.width < 1e-3
+        (True, True)
+        """
+        A = gram(A).detached()
+        self._require(A)
+        found = self.pilot(A)
+        influence = None if found.influence is None else as_influence(found.influence, A)
+        with _arrays.one_thread(A.reference):
+            low, value, high, failure = self._enclosed(A)
+        number = float(_arrays.detach(value)) + 0.0
+        low, high = min(low, number), max(high, number)
+        return Estimate(
+            number,
+            influence=influence,
+            computing_error=max(high - number, number - low),
+            bounds=(low, high),
+            failure=failure,
+            about=A.names,
+        )
+
+    def _enclosed(self, A: Gram) -> tuple[float, Array, float, float]:
+        """Return lower bound, value, upper bound, and the probability that they do not hold."""
+        if self.alpha == 2 and self.rank is None:
+            value = -_arrays.namespace(A.reference).log2(A.squared_norm())
+            # Squared entries are off by twice their rounding, sums like a random walk.
+            entries = max((block.roundoff for block in A.reduced[1]), default=0.0)
+            relative = 2 * entries + 4 * len(A) ** 0.5 * _arrays.epsilon(A.reference)
+            number = float(_arrays.detach(value))
+            slack = relative / math.log(2) + 4 * abs(number) * _arrays.epsilon(A.reference)
+            return number - slack, value, number + slack, 0.0
+        spectrum = self.solver(A, self._order, self._width)
+        low, high = self._interval(spectrum)
+        return low, self._value_of(spectrum), high, spectrum.failure
+
+    def _width(self, spectrum: Spectrum) -> float:
+        if self.alpha == 0:  # counts what is there: no search makes it narrower
+            return 0.0
+        low, high = self._interval(spectrum)
+        return high - low
+
+    def _interval(self, spectrum: Spectrum) -> tuple[float, float]:
+        pair = enclosure(spectrum)
+        if pair is None:
+            raise ValueError(
+                f"{self.solver!r} gives estimates without bounds: for certified bounds use "
+                "Auto, Exact, Lanczos, BlockLanczos or PivotedCholesky"
+            )
+        if self.alpha == 0:
+            return log2_ranks(spectrum, self.rank)
+        low, high = (float(renyi_entropy(end, self.alpha, self._order)) for end in pair)
+        rounded = 8 * float(np.finfo(np.float64).eps)  # of the formula itself
+        low, high = low - rounded * (1 + abs(low)), high + rounded * (1 + abs(high))
+        return (max(low, 0.0) if spectrum.trace == 1 else low), high
+
+
+@dataclass(frozen=True)
+class CollisionEntropy(Functional):
+    r"""The entropy of order 2 without pairs of a row with itself.
+
+    .. math:: -\log_2 \frac{1}{n (n - 1)} \sum_{i \ne j} k(x_i, x_j)^2
+
+    It estimates the population's value without bias (before the logarithm), so it does not drift
+    with n as `Renyi(2)` does, whose pairs (i, i) count for 1/n. It is not finite where no two rows
+    are alike.
+
+    Parameters
+    ----------
+    pairs : int, optional
+        Pairs of rows to draw at least; by default all of up to 20,000 rows, four million of more.
+    seed : int
+        Seed of the draws.
+
+    Examples
+    --------
+    >>> import numpy as np, lorenyi as lr
+    >>> x = np.linspace(0.0, 4.0, 50)
+    >>> lr.entropy(x, entropy=lr.CollisionEntropy())
+    1.066 ± 0.013 bits (x: Gaussian(sigma=1.224))
+    """
+
+    pairs: int | None = None
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        require_seed(self.seed)
+        if self.pairs is not None:
+            require_size("pairs", self.pairs, 1, "pairs of rows to draw")
+
+    def pilot(self, A: Gram) -> Pilot:
+        """Return what some of the rows tell, with the influence of each."""
+        with _arrays.one_thread(A.reference):
+            return pilot(A, 2.0, None)
+
+    def rough(self, A: Gram, found: Pilot) -> float:
+        """Return the value at the rows of a pilot."""
+        return float(renyi_entropy(found.spectrum, 2.0))
+
+    def solved(self, A: Gram, tol: float, found: Pilot | None) -> Estimate:
+        """Return the value; all pairs, or the noise of those drawn, are in the standard error."""
+        with _arrays.one_thread(A.reference):
+            known = pair_mean(A, self.seed, self.pairs)
+            number = float(_arrays.detach(known.entropy(unbiased=True)))
+        influence: Influence | None = known.noise(unbiased=True)
+        if found is not None and found.influence is not None:
+            # The pilot's is that of all pairs, which are so much more alike.
+            alike = 2.0 ** (number + math.log2(float(_arrays.detach(known.square))))
+            rows = as_influence(found.influence, A) * alike
+            influence = rows if influence is None else rows + influence
+        return Estimate(number, influence=influence, computing_error=0.0, about=A.names)
+
+    def tensor(self, A: Gram) -> Array:
+        """Return the value as an array of the library of A, with its gradient."""
+        return pair_mean(A, self.seed, self.pairs).entropy(unbiased=True)

@@ -1,0 +1,143 @@
+r"""Order 2 as a mean over pairs of rows, for any number of them.
+
+.. math:: S_2 = -\log_2 \sum_{ij} w_i w_j\, k(x_i, x_j)^2
+
+is minus the logarithm of a mean over pairs, and joints multiply kernels, so every measure of order 2
+is a formula in means over the same pairs. Up to `MAX_ALL_ROWS` rows all pairs are taken. Of more, a
+balanced sample: the rows in a random order that a seed and their numbers decide, each with the S
+rows that follow it. What the sample leaves open is part of the standard error.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import reduce
+from operator import mul
+
+import numpy as np
+
+from lorenyi import _arrays
+from lorenyi._arrays import Array
+from lorenyi.blocks import parallel, slices
+from lorenyi.estimate import Influence
+from lorenyi.gram import Gram, Points
+
+MAX_ALL_ROWS = 20_000  # 2 x 10^8 pairs: about a second
+MAX_SAMPLED_ROWS = 2**20  # that a sample of pairs is made of
+SAMPLED_PAIRS = 2**22  # of them; their noise is then a fraction of that of 10^6 rows
+MAX_SHIFTS = 64
+KEPT_PAIRS = 2**14  # whose values are kept, for their variance
+
+
+@dataclass(frozen=True, eq=False)
+class PairMean:
+    """The sum of the squared entries of a Gram, |A|_F^2, over all pairs of rows or a sample.
+
+    Attributes
+    ----------
+    square : 0-d array or float
+        |A|_F^2.
+    n : float
+        Number of points.
+    pairs : int
+        How many pairs were drawn; 0 if all were taken.
+    values : array
+        k^2 for some of the pairs drawn.
+    """
+
+    square: Array
+    n: float
+    pairs: int = 0
+    values: np.ndarray | None = None
+
+    def entropy(self, unbiased: bool) -> Array:
+        """Return S_2 in bits: of all pairs, or (unbiased) of those of different points."""
+        xp = _arrays.namespace(self.square)
+        return -xp.log2(self._different if unbiased else self.square)
+
+    @property
+    def _different(self) -> Array:
+        """The mean of k^2 over pairs of different points."""
+        mean = (self.n * self.square - 1.0) / (self.n - 1.0)
+        if float(_arrays.detach(mean)) <= 1e-12:
+            raise ValueError(
+                "no two points are alike, so the collision entropy is not finite: use a wider "
+                "kernel, fewer columns or categories with fewer levels, or Renyi(2)"
+            )
+        return mean
+
+    def noise(self, unbiased: bool) -> Influence | None:
+        """Return the influence of each pair drawn on the entropy."""
+        if self.values is None:
+            return None
+        mean = float(self._different if unbiased else self.square)
+        moved = -(self.values - self.values.mean()) / (mean * math.log(2))
+        return Influence.of(moved, ("pairs", float(self.pairs)))
+
+
+def pair_mean(A: Gram, seed: int = 0, pairs: int | None = None) -> PairMean:
+    """Return the mean of k^2 over all pairs of rows, or over a balanced sample.
+
+    Parameters
+    ----------
+    A : Gram
+    seed : int
+        Seed of the order of rows.
+    pairs : int, optional
+        How many pairs to draw at least; by default all of up to `MAX_ALL_ROWS` rows, else
+        `SAMPLED_PAIRS`.
+    """
+    distinct = sum(len(block) for block in A.reduced[1]) if A.in_memory else len(A)
+    ready = not all(isinstance(factor, Points) for factor in A.factors)
+    if pairs is None and (distinct <= MAX_ALL_ROWS or ready or not _arrays.is_numpy(A.reference)):
+        return PairMean(A.squared_norm(), A.n)
+    return _sampled_mean(A, seed, pairs or SAMPLED_PAIRS)
+
+
+def _sampled_mean(A: Gram, seed: int, pairs: int) -> PairMean:
+    part = shuffled(A, seed)
+    shifts = min(max(-(-pairs // len(part)), 4), MAX_SHIFTS, len(part) - 1)
+    found = parallel(lambda cut: _squares(part, cut, shifts), slices(len(part), 2**15))
+    total = sum(block_sum for block_sum, _ in found)
+    count = shifts * len(part)
+    mean = total / count
+    kept = np.concatenate([values for _, values in found])[:KEPT_PAIRS]
+    return PairMean(np.asarray(1 / A.n + (1 - 1 / A.n) * mean), A.n, count, kept)
+
+
+def shuffled(A: Gram, seed: int) -> Gram:
+    """Return the Gram of (a sample of) the rows in a random order; of weights w, w rows."""
+    size = min(len(A), MAX_SAMPLED_ROWS)
+    if _has_weights(A):
+        size = int(min(A.n, MAX_SAMPLED_ROWS))
+        ends = np.cumsum(_arrays.to_numpy(A.weights).astype(np.float64))
+        places = (np.arange(size) + 0.5) / size * ends[-1]
+        index = np.minimum(np.searchsorted(ends, places), len(A) - 1)
+    else:
+        index = A.choose(seed, 13, size)
+    order = np.argsort(_arrays.hashed(seed, 14, len(index))[:, 0])
+    return A.take(index[order])
+
+
+def _has_weights(A: Gram) -> bool:
+    frequency = getattr(A, "frequency", None)
+    return frequency is not None if not A.in_memory else A.n != len(A)
+
+
+def _squares(A: Gram, rows: slice, shifts: int) -> tuple[float, np.ndarray]:
+    """Return the sum of k^2 over pairs of rows with those that follow, and some of the values."""
+    index, total = np.arange(rows.start, rows.stop), 0.0
+    first = _factors(A, index)
+    kept = np.empty(0)
+    for shift in range(1, shifts + 1):
+        second = _factors(A, (index + shift) % len(A))
+        blocks = [k.pairs(x, y) for (k, x), (_, y) in zip(first, second, strict=True)]
+        values = np.asarray(reduce(mul, blocks), dtype=np.float64) ** 2
+        total += float(values.sum())
+        kept = values[:: max(len(values) * shifts // 1024, 1)] if shift == 1 else kept
+    return total, kept
+
+
+def _factors(A: Gram, index: np.ndarray) -> list[tuple[object, Array]]:
+    return [(f.kernel, f._rows(index)) for f in A.factors]  # type: ignore[union-attr]
