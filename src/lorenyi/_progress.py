@@ -1,0 +1,85 @@
+"""Progress of long calls: a bar in terminals and notebooks after some seconds, or a callback."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, TypeAlias
+
+from tqdm.auto import tqdm
+
+SECONDS = 3.0  # that a call may take before a bar appears
+
+# None: a bar where somebody watches; True: a bar; False: nothing; or what is called with a message
+# and a number (the share done, or the computing error in bits).
+Progress: TypeAlias = bool | Callable[[str, float], None] | None
+
+
+class Reporter:
+    """Shows how far one call has come."""
+
+    def __init__(self, progress: Progress, total: int, unit: str) -> None:
+        self._call = progress if callable(progress) else None
+        shown = progress is True or (progress is None and is_watched())
+        self._bar: Any = None
+        if shown:
+            self._bar = tqdm(
+                total=total, unit=f" {unit}", delay=SECONDS, leave=False, dynamic_ncols=True
+            )
+        self.total, self.done = total, 0
+        self._lock = threading.Lock()
+
+    def note(self, message: str, number: float) -> None:
+        """Say what is being done."""
+        if self._call is not None:
+            self._call(message, number)
+        if self._bar is not None:
+            with self._lock:
+                self._bar.set_postfix_str(message, refresh=False)
+                self._bar.update(0)
+
+    def step(self, message: str = "") -> None:
+        """Say that one more part is done."""
+        with self._lock:
+            self.done += 1
+            if self._bar is not None:
+                self._bar.update(1)
+        if self._call is not None and message:
+            self._call(message, self.done / max(self.total, 1))
+
+    def close(self) -> None:
+        """Remove the bar."""
+        if self._bar is not None:
+            self._bar.close()
+
+
+_open: list[Reporter] = []  # the outermost call that is under way, if any
+
+
+@contextmanager
+def reporting(progress: Progress, total: int, unit: str) -> Iterator[Reporter]:
+    """Report on a call of so many parts; inside another such call, say nothing."""
+    if _open and not callable(progress):
+        yield Reporter(False, total, unit)
+        return
+    reporter = Reporter(progress, total, unit)
+    _open.append(reporter)
+    try:
+        yield reporter
+    finally:
+        _open.remove(reporter)
+        reporter.close()
+
+
+def note(message: str, number: float) -> None:
+    """Tell the call that is under way what is being done."""
+    for reporter in _open[:1]:
+        reporter.note(message, number)
+
+
+def is_watched() -> bool:
+    """Tell whether messages reach somebody: a terminal, or a notebook."""
+    kernel = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    return getattr(sys.stderr, "isatty", bool)() or hasattr(kernel, "kernel")
