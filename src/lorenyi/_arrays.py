@@ -20,8 +20,6 @@ import array_api_compat.numpy as np_api
 import numpy as np
 import scipy.sparse
 
-from lorenyi import _lapack
-
 Array: TypeAlias = Any
 Namespace: TypeAlias = Any
 
@@ -362,25 +360,22 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_after_fork)
 
 
+# NumPy's decompositions give up the interpreter's lock, so tasks on threads run side by side.
+
+
 def eigvalsh(matrix: Array) -> Array:
     """Return the eigenvalues of a symmetric matrix, ascending."""
-    if is_numpy(matrix):
-        return _lapack.eigvalsh(matrix)
     return namespace(matrix).linalg.eigvalsh(matrix)
 
 
 def qr(matrix: Array) -> Array:
     """Return an orthonormal basis of the columns of a matrix, or of each of a stack."""
-    if is_numpy(matrix) and matrix.ndim == 2 and matrix.shape[0] >= matrix.shape[1]:
-        return _lapack.orthonormal(matrix)
     library = sys.modules["torch"] if is_torch(matrix) else namespace(matrix)
     return library.linalg.qr(matrix)[0]
 
 
 def eigh(matrix: Array) -> tuple[Array, Array]:
     """Return the eigenvalues, ascending, and eigenvectors of a symmetric matrix, or of a stack."""
-    if is_numpy(matrix):
-        return _lapack.eigh(matrix)
     values, vectors = namespace(matrix).linalg.eigh(matrix)
     return values, vectors
 

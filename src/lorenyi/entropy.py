@@ -16,7 +16,6 @@ from lorenyi._arrays import Array
 from lorenyi.estimate import Bits, Estimate
 from lorenyi.gram import Gram, gram
 from lorenyi.spectra import Auto, Solver, Spectrum, enclosure, require_rank
-from lorenyi.spectra.determinants import whole_entropy
 
 _NEAR_ONE = 0.1
 
@@ -207,8 +206,7 @@ class Renyi:
         k, from 1 to n - 1; None for the classical entropy.
     solver : Solver
         How to find the eigenvalues; `Auto()` by default. At alpha = 2 without a rank none is needed
-        (:math:`S_2 = -\log_2 \|A\|_F^2`); below, where `Auto` would need nearly all of thousands,
-        log-determinants take their place; at infinity one eigenvalue is needed.
+        (:math:`S_2 = -\log_2 \|A\|_F^2`); at infinity one eigenvalue is needed.
 
     Examples
     --------
@@ -237,8 +235,6 @@ class Renyi:
         A = gram(A)
         with _arrays.one_thread(A.reference):
             value = self._shortcut(A)
-            if value is None and (ends := self._determined(A)) is not None:
-                value = np.asarray(ends[1])
             if value is None:
                 value = self._value(self._spectrum(A))
         if _arrays.is_numpy(A.reference):
@@ -300,8 +296,6 @@ class Renyi:
             number = float(_arrays.detach(value))
             slack = relative / math.log(2) + 4 * abs(number) * _arrays.epsilon(A.reference)
             return number - slack, value, number + slack, 0.0
-        if (ends := self._determined(A)) is not None:
-            return ends[0], np.asarray(ends[1]), ends[2], 0.0
         spectrum = self._spectrum(A)
         low, high = self._interval(spectrum)
         return low, self._value(spectrum), high, spectrum.failure
@@ -310,20 +304,6 @@ class Renyi:
         """S_2 without a rank needs no eigenvalues: -log2 |A|_F^2."""
         if self.alpha == 2 and self.rank is None:
             return -_arrays.namespace(A.reference).log2(A.squared_norm())
-        return None
-
-    def _determined(self, A: Gram) -> tuple[float, float, float] | None:
-        """Both ends and the value where nearly all of many eigenvalues would be needed."""
-        solver = self.solver
-        if self.rank is not None or not isinstance(solver, Auto) or not 0 < self.alpha < 2:
-            return None
-        if not solver.rough(A, self.alpha):
-            return None
-        coarse = _arrays.epsilon(A.reference) > 1e-12  # then float64 does not help
-        for single in (True,) if coarse else (True, False):
-            ends = whole_entropy(A, self.alpha, single)
-            if ends is not None and ends[2] - ends[0] <= solver.tol:
-                return ends
         return None
 
     def _order(self) -> int | None:

@@ -43,7 +43,6 @@ from lorenyi.selection.products import affordable as room_for_products
 from lorenyi.selection.squares import FewRows, Squares
 from lorenyi.selection.table import Table
 from lorenyi.spectra import Auto
-from lorenyi.spectra.determinants import whole_entropy
 
 Features: TypeAlias = tuple[int, ...]
 RARE = 16  # rows of a class up to which nothing of its matrix is worth keeping
@@ -458,26 +457,8 @@ class Kernels(Information):
                 self._settled[*key, wanted.side] = 0.0
             return found
         if len(features) > FEW:
-            whole = self._whole(A, features, target, wanted, solver)
-            return self._settle(A, wanted, solver) if whole is None else whole
+            return self._settle(A, wanted, solver)
         return replace(self.entropy, solver=replace(solver, tol=wanted.tol)).certified(A)
-
-    def _whole(
-        self, A: Gram, features: Features, target: bool, wanted: Wanted, solver: Auto
-    ) -> Estimate | None:
-        """Measure a joint of which all eigenvalues count, if that is finely enough."""
-        alpha = self.entropy.alpha
-        if self.entropy.rank is not None or not 0 < alpha < 2:
-            return None
-        if not replace(solver, tol=wanted.tol).rough(A, alpha):
-            return None
-        # In float32 first, which for one end is enough to begin with.
-        if (frozenset(features), target) not in self._known:
-            ends = whole_entropy(A, alpha, single=True)
-            if ends is not None and (wanted.side != "both" or wanted.met(Estimate(*ends))):
-                return Estimate(*ends)
-        ends = whole_entropy(A, alpha, single=False)
-        return Estimate(*ends) if ends is not None and wanted.met(Estimate(*ends)) else None
 
     def _closely(
         self, chosen: Chosen, features: Features, target: bool, wanted: Wanted

@@ -39,7 +39,6 @@ from lorenyi.spectra.spectrum import Spectrum, require_rank
 SMALL = 300  # rows up to which all eigenvalues cost next to nothing
 FEW_BLOCKS = 64  # of which each is asked for what it leaves open
 COARSE = 1e-3  # bits: the width for which all eigenvalues are tried in float32
-MANY = 20_000  # rows up to which a reduction to a band takes minutes at most
 MODERATE = 1200  # rows up to which they cost less than an iteration
 MAX_COLUMNS = 4000  # of a factor of a sample; 30,000 x 10 normal rows to 0.01 bits take 1,930
 Progress = Callable[[str, float], None]
@@ -173,22 +172,6 @@ class Auto(Solver):
         if len(lines) > 12:
             lines = [*lines[:10], f"... and {len(lines) - 10} blocks more"]
         return Plan(tuple(lines), peak)
-
-    def rough(self, A: Gram, alpha: float) -> bool:
-        """Tell whether S_alpha would need nearly all eigenvalues of a block that is not small.
-
-        Then log-determinants (`lorenyi.spectra.determinants`) give it sooner than any spectrum.
-        """
-        if not _arrays.is_numpy(A.reference) or A.tracks_gradient:
-            return False
-        block = max(A.reduced[1], key=len, default=None)
-        if block is None or block.is_sparse or block.near is not None:
-            return False
-        if not MODERATE < len(block) <= MANY or 20 * len(block) ** 2 > self._allowed():
-            return False
-        pilot = FactorSearch(block, self.seed, len(block) // 5, classical=True)
-        # A mass r spread over all the rest adds about r^alpha below order 1.
-        return not pilot.promising(0.1 * self.tol ** (1 / min(alpha, 1.0)) * block.mass)
 
     def _allowed(self) -> int:
         return self.memory if self.memory is not None else free_memory() // 2
