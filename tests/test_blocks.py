@@ -1,11 +1,6 @@
 """Where points come from: sources of rows, reading a user's variable, and keyed random draws."""
 
 import math
-import os
-import signal
-import threading
-import time
-from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pandas as pd
@@ -16,7 +11,7 @@ import torch
 
 import lorenyi as lr
 from lorenyi import _arrays, blocks
-from lorenyi.blocks import ArraySource, Source, hstack, parallel, read, slices, tree_sum
+from lorenyi.blocks import ArraySource, Source, hstack, read, slices, tree_sum
 from lorenyi.streams import Stream
 
 
@@ -51,93 +46,6 @@ def test_a_tree_sum_rounds_less_than_a_running_sum():
         running += term
     exact = float(np.float32(0.1)) * 2**16
     assert abs(tree_sum(terms) - exact) < 1e-3 * abs(running - exact)
-
-
-def test_work_in_parallel_keeps_its_order_and_passes_errors_on():
-    assert parallel(lambda i: i * i, range(50)) == [i * i for i in range(50)]
-    assert parallel(str, []) == []
-
-    def fails(i):
-        if i == 3:
-            raise RuntimeError("row 3")
-        return i
-
-    with pytest.raises(RuntimeError, match="row 3"):
-        parallel(fails, range(8))
-
-
-def test_an_error_is_raised_when_nothing_runs_any_more():
-    running, begun = set(), 0
-
-    def work(i):
-        nonlocal begun
-        begun += 1
-        running.add(i)
-        time.sleep(0.02)
-        running.discard(i)
-        if i == 0:
-            raise RuntimeError("row 0")
-
-    with pytest.raises(RuntimeError, match="row 0"):
-        parallel(work, range(10_000), workers=2)
-    assert not running
-    assert begun < 10_000
-
-
-def test_an_interruption_while_tasks_are_handed_out_leaves_nothing_behind(monkeypatch):
-    done = []
-
-    class Pool:
-        def submit(self, work):
-            if done:
-                raise KeyboardInterrupt
-            future = real.submit(work)
-            done.append(future)
-            return future
-
-    real = ThreadPoolExecutor(1)
-    monkeypatch.setattr(blocks, "_pool", Pool)
-    monkeypatch.setattr(blocks, "cores", lambda: 2)
-    with pytest.raises(KeyboardInterrupt):
-        parallel(time.sleep, [0.01] * 50)
-    assert done[0].done()
-    real.shutdown()
-
-
-def test_threads_are_as_many_as_cores_at_most():
-    seen = set()
-
-    def work(i):
-        time.sleep(0.001)
-        seen.add(threading.current_thread().name)
-        return i
-
-    for workers in (2, 3, 5, 8, 20):
-        assert parallel(work, range(30), workers) == list(range(30))
-    assert len(seen) <= blocks.cores()
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
-@pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
-def test_a_forked_process_has_threads_of_its_own():
-    assert parallel(abs, [-1, 2, -3], workers=2) == [1, 2, 3]
-    child = os.fork()
-    if child == 0:
-        code = 1
-        try:
-            code = int(parallel(abs, [-1, 2, -3], workers=2) != [1, 2, 3])
-        finally:
-            os._exit(code)  # no way back into the tests
-    for _ in range(6000):  # a minute
-        done, status = os.waitpid(child, os.WNOHANG)
-        if done:
-            break
-        time.sleep(0.01)
-    else:
-        os.kill(child, signal.SIGKILL)
-        os.waitpid(child, 0)
-    assert done
-    assert os.waitstatus_to_exitcode(status) == 0
 
 
 # ---------------------------------------------------------------------------------- sources
@@ -434,14 +342,6 @@ def test_blocks_do_not_change_an_answer(monkeypatch):
     monkeypatch.setattr(blocks, "BLOCK_ROWS", 7)
     cut = [float(lr.entropy(lr.gram(X, lr.Gaussian(s)))) for s in ("median", "scott")]
     assert cut == pytest.approx(plain, abs=1e-13)
-
-
-def test_free_memory_is_a_sensible_number(monkeypatch):
-    assert 2**20 < blocks.free_memory() < 2**50
-    blocks.require_memory(1, "a byte", "buy more")
-    monkeypatch.setattr(blocks, "free_memory", lambda: 2**30)
-    with pytest.raises(MemoryError, match=r"all of it needs 3.0 GiB and 1.0 GiB are free; buy"):
-        blocks.require_memory(3 * 2**30, "all of it", "buy more")
 
 
 # ------------------------------------------------------------------------ keyed random draws

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import lorenyi as lr
-from lorenyi import blocks, streams
+from lorenyi import _memory, blocks, streams
 from lorenyi.blocks import ArraySource
 from lorenyi.gram import structure
 from lorenyi.gram.streamed import Streamed
@@ -284,8 +284,8 @@ def test_bad_weights_and_ready_matrices_are_refused(memmap):
 
 def test_too_many_rows_for_one_place_are_refused_before_they_are_read(memmap, monkeypatch):
     A = lr.gram(memmap(X))
-    monkeypatch.setattr(blocks, "free_memory", lambda: 2000)
-    monkeypatch.setattr(blocks, "A_LITTLE", 0)
+    monkeypatch.setattr(_memory, "free_memory", lambda: 2000)
+    monkeypatch.setattr(_memory, "A_LITTLE", 0)
     with pytest.raises(MemoryError, match="use Auto or PivotedCholesky"):
         A.collected()
     with pytest.raises(MemoryError, match="a dense 400 x 400 kernel matrix"):

@@ -6,12 +6,9 @@ NumPy, PyTorch and any other conforming library share it.
 
 from __future__ import annotations
 
-import os
 import sys
-import threading
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from functools import cache
 from typing import Any, TypeAlias, cast
 
@@ -278,86 +275,6 @@ def take(x: Array, index: np.ndarray) -> Array:
     if is_numpy(x) or is_sparse(x):
         return x[index]
     return namespace(x).take(x, like(index, x), axis=0)
-
-
-@cache
-def _blas_libraries() -> tuple[list[Any], list[Any]]:
-    """Return what controls BLAS: libraries with one setting for all, and with one a thread."""
-    from threadpoolctl import ThreadpoolController
-
-    found = ThreadpoolController().select(user_api="blas").lib_controllers
-    own = [library for library in found if getattr(library, "threading_layer", "") == "openmp"]
-    return [library for library in found if library not in own], own
-
-
-def _set_threads(libraries: list[Any], counts: list[int]) -> None:
-    for library, count in zip(libraries, counts, strict=True):
-        # threadpoolctl 3.8 lets only one thread of the process change a setting that is common to
-        # all, and ignores the others. Here they are counted instead.
-        set_threads = getattr(library, "_real_set_num_threads", library.set_num_threads)
-        if library.get_num_threads() != count:
-            set_threads(count)
-
-
-class _Inside:
-    """How many are inside `one_thread`, and the numbers of threads when the first came."""
-
-    count = 0
-    before: tuple[int, ...] = ()
-
-    def enter(self, libraries: list[Any]) -> None:
-        if not self.count:
-            self.before = tuple(library.get_num_threads() for library in libraries)
-            _set_threads(libraries, [1] * len(libraries))
-        self.count += 1
-
-    def leave(self, libraries: list[Any]) -> None:
-        if not self.count:  # entered before a fork
-            return
-        self.count -= 1
-        if not self.count:
-            _set_threads(libraries, list(self.before))
-
-
-class _OfThisThread(_Inside, threading.local):
-    pass
-
-
-_lock, _of_all, _of_this_thread = threading.Lock(), _Inside(), _OfThisThread()
-
-
-@contextmanager
-def one_thread(reference: Array | None = None) -> Iterator[None]:
-    """Give BLAS one thread while anybody, on any thread, is inside.
-
-    The threads of BLAS wait for each other by spinning. Where another process needs a core, a
-    decomposition takes ten to a hundred times as long on two threads as on one. Work that is worth
-    several cores is cut into tasks instead (`blocks.parallel`). With an array of another library
-    than NumPy, whose threads are its user's, nothing is done.
-    """
-    if reference is not None and not is_numpy(reference):
-        yield
-        return
-    common, own = _blas_libraries()
-    with _lock:
-        _of_all.enter(common)
-    _of_this_thread.enter(own)
-    try:
-        yield
-    finally:
-        _of_this_thread.leave(own)
-        with _lock:
-            _of_all.leave(common)
-
-
-def _after_fork() -> None:
-    """Forget threads that were inside: a forked process has none of them. BLAS stays as it is."""
-    global _lock, _of_all
-    _lock, _of_all = threading.Lock(), _Inside()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork)
 
 
 # NumPy's decompositions give up the interpreter's lock, so tasks on threads run side by side.

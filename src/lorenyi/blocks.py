@@ -9,14 +9,10 @@ from __future__ import annotations
 
 import importlib
 import math
-import os
-import threading
 from abc import ABC, abstractmethod
-from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
-from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -33,7 +29,6 @@ from lorenyi.columns import (
 )
 
 BLOCK_ROWS = 2**16
-A_LITTLE = 2**19  # bytes that are not worth asking the system about
 
 # Which module reads data whose type comes from a package (or module) of this name, as
 # `read(x, name) -> Data`: an engine is added by a line here and a file of its own.
@@ -197,92 +192,6 @@ def tree_sum(terms: list[Any]) -> Any:
         pairs = [a + b for a, b in zip(terms[::2], terms[1::2], strict=False)]
         terms = pairs + terms[len(terms) - len(terms) % 2 :]
     return terms[0]
-
-
-def cores() -> int:
-    """Return how many cores this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-def parallel(
-    function: Callable[[Any], Any], items: Sequence[Any], workers: int | None = None
-) -> list[Any]:
-    """Apply a function to each item on all cores, with one BLAS thread a worker, in order.
-
-    Elementwise functions such as exp use one core and matrix products all: on small tiles it is
-    better to give each core a tile. After an error or an interruption no item is begun any more.
-    What is already one of several tasks does its own items one after another.
-    """
-    workers = min(workers or cores(), cores(), len(items))
-    if workers < 2 or getattr(_this_thread, "is_worker", False):
-        with _arrays.one_thread():
-            return [function(item) for item in items]
-    left = deque(enumerate(items))
-    found: list[Any] = [None] * len(items)
-
-    def work() -> None:
-        _this_thread.is_worker = True
-        with _arrays.one_thread():
-            while True:
-                try:
-                    at, item = left.popleft()
-                except IndexError:
-                    return
-                try:
-                    found[at] = function(item)
-                except BaseException:
-                    left.clear()
-                    raise
-
-    with _arrays.one_thread():
-        futures: list[Future[None]] = []
-        try:
-            for _ in range(workers):
-                futures.append(_pool().submit(work))
-            for future in futures:
-                future.result()
-        except BaseException:
-            left.clear()
-            wait(futures)
-            raise
-    return found
-
-
-_this_thread = threading.local()
-
-
-@cache
-def _pool() -> ThreadPoolExecutor:
-    """Return threads that stay: to start some takes as long as many a small task."""
-    return ThreadPoolExecutor(cores(), thread_name_prefix="lorenyi")
-
-
-if hasattr(os, "register_at_fork"):  # a forked process has none of the threads
-    os.register_at_fork(after_in_child=_pool.cache_clear)
-
-
-def free_memory() -> int:
-    """Return the bytes of memory that are free to use on this machine."""
-    try:
-        with open("/proc/meminfo") as lines:
-            fields = dict(line.split(":", 1) for line in lines)
-        return int(fields["MemAvailable"].split()[0]) * 1024
-    except (OSError, KeyError):
-        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-
-
-def fits(needed: int) -> bool:
-    """Tell whether so many bytes are free; a little always is."""
-    return needed <= A_LITTLE or needed <= free_memory()
-
-
-def require_memory(needed: int, what: str, remedy: str) -> None:
-    """Refuse, before trying, what does not fit in memory."""
-    if not fits(needed):
-        free = free_memory()
-        raise MemoryError(
-            f"{what} needs {needed / 2**30:.1f} GiB and {free / 2**30:.1f} GiB are free; {remedy}"
-        )
 
 
 @dataclass(frozen=True)

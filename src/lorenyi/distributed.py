@@ -27,8 +27,9 @@ from dask.delayed import Delayed, delayed
 from distributed import KilledWorker, get_client
 from distributed.comm.core import CommClosedError
 
-from lorenyi import _arrays
-from lorenyi.blocks import Data, Spread, require_memory, tree_sum
+from lorenyi._memory import require_memory
+from lorenyi._threads import one_thread
+from lorenyi.blocks import Data, Spread, tree_sum
 from lorenyi.streams import Engine, Task, read_blocks, read_frames
 
 FAN_IN = 8  # results that are added at a time
@@ -103,7 +104,7 @@ def _guarded(function: Callable[..., Any], *parts: Any, **options: Any) -> Any:
         # Pivots and their factor are one node of the graph, and may well be large. One thread for
         # BLAS: where workers are threads of this process, each has a core.
         settings = {"distributed.admin.large-graph-warning-threshold": "1GB"}
-        with dask.config.set(settings), _arrays.one_thread():
+        with dask.config.set(settings), one_thread():
             return function(*parts, **options)
     except KilledWorker as error:
         raise MemoryError(
@@ -142,7 +143,7 @@ def spread(shared: Any) -> Spread | None:
 
 
 def _swapped(function: Callable[[Any, Any], Any], item: Any, shared: _Shared) -> Any:
-    with _arrays.one_thread():
+    with one_thread():
         return function(shared.value, item)
 
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from lorenyi import _arrays
 from lorenyi._arrays import Array
+from lorenyi._threads import one_thread
 from lorenyi.estimate import Bits, Estimate
 from lorenyi.gram import Gram, gram
 from lorenyi.spectra import Auto, Solver, Spectrum, enclosure, require_rank
@@ -233,7 +234,7 @@ class Renyi:
     def __call__(self, A: Gram) -> Any:
         """Return the entropy of A in bits: `Bits` for NumPy, else a 0-d array of A's library."""
         A = gram(A)
-        with _arrays.one_thread(A.reference):
+        with one_thread(A.reference):
             value = self._shortcut(A)
             if value is None:
                 value = self._value(self._spectrum(A))
@@ -280,7 +281,7 @@ class Renyi:
         (True, True)
         """
         A = gram(A).detached()
-        with _arrays.one_thread(A.reference):
+        with one_thread(A.reference):
             low, value, high, failure = self._enclosed(A)
         number = float(_arrays.detach(value))
         low, high = min(low, number), max(high, number)

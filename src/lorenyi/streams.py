@@ -21,7 +21,8 @@ import numpy as np
 
 from lorenyi import _arrays, blocks
 from lorenyi._arrays import Array
-from lorenyi.blocks import ArraySource, Data, Source, cores, parallel, passing, slices, tree_sum
+from lorenyi._threads import cores, parallel
+from lorenyi.blocks import ArraySource, Data, Source, passing, slices, tree_sum
 from lorenyi.columns import Column, array_columns, frame_columns, unmasked
 
 VALUES = 2**20  # distinct symbols of a column that are numbered at most

@@ -10,7 +10,8 @@ import numpy as np
 
 from lorenyi import _arrays
 from lorenyi._arrays import Array
-from lorenyi.blocks import ArraySource, Data, Source, fits, read
+from lorenyi._memory import fits
+from lorenyi.blocks import ArraySource, Data, Source, read
 from lorenyi.gram.factors import Matrix, Points
 from lorenyi.gram.matrix import Gram
 from lorenyi.gram.ready import frequencies, from_matrix, points_of

@@ -12,7 +12,8 @@ import numpy as np
 
 from lorenyi import _arrays
 from lorenyi._arrays import Array
-from lorenyi.blocks import ArraySource, Source, fits, require_memory, slices
+from lorenyi._memory import fits, require_memory
+from lorenyi.blocks import ArraySource, Source, slices
 from lorenyi.gram import groups
 from lorenyi.gram.factors import TILE, Factor, Points, is_wide, merged
 from lorenyi.gram.matrix import Gram

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.cluster.hierarchy import leaves_list, linkage
 from scipy.spatial.distance import squareform
 
-from lorenyi.blocks import parallel
+from lorenyi._threads import parallel
 from lorenyi.entropy import Renyi
 from lorenyi.gram import Gram
 from lorenyi.measures import Functional, variable

@@ -29,7 +29,8 @@ from typing import Literal, NamedTuple, TypeAlias
 import numpy as np
 
 from lorenyi import _arrays
-from lorenyi.blocks import fits, slices
+from lorenyi._memory import fits
+from lorenyi.blocks import slices
 from lorenyi.entropy import Renyi, renyi_entropy
 from lorenyi.estimate import Estimate
 from lorenyi.gram import Gram

@@ -14,8 +14,8 @@ from sklearn.utils import check_random_state
 from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from lorenyi import _arrays
-from lorenyi.blocks import cores, in_memory, workers_of
+from lorenyi._threads import cores, one_thread
+from lorenyi.blocks import in_memory, workers_of
 from lorenyi.columns import Column, unmasked
 from lorenyi.gram.ready import points_of
 from lorenyi.kernels import Gaussian, Kernel
@@ -193,7 +193,7 @@ class InformationSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         unit_of = {j: u for u, unit in enumerate(units) for j in unit}
         first = list(dict.fromkeys(unit_of[j] for j in self._columns("must_include")))
         count, stop = self._count(criterion, len(units), len(first))
-        with _arrays.one_thread():
+        with one_thread():
             path = forward(
                 criterion,
                 table,

@@ -15,7 +15,8 @@ from numbers import Real
 import numpy as np
 
 from lorenyi import _arrays
-from lorenyi.blocks import free_memory
+from lorenyi._memory import free_memory
+from lorenyi._threads import one_thread
 from lorenyi.gram import Gram
 from lorenyi.spectra.bounds import peaked_from, spread_from, union
 from lorenyi.spectra.cholesky import subsample
@@ -122,7 +123,7 @@ class Auto(Solver):
         """Return the leading eigenvalues, refined until `width` of them is at most `tol`."""
         if rank is not None:
             require_rank(rank, A.n)
-        with _arrays.one_thread(A.reference):
+        with one_thread(A.reference):
             return self._search(A, rank, width)
 
     def _search(self, A: Gram, rank: int | None, width: Width | None) -> Spectrum:
@@ -156,7 +157,7 @@ class Auto(Solver):
 
     def plan(self, A: Gram, rank: int | None = None) -> Plan:
         """Say what would be done with each block, and why, after a pilot of a few columns."""
-        with _arrays.one_thread(A.reference):
+        with one_thread(A.reference):
             return self._plan(A, rank)
 
     def _plan(self, A: Gram, rank: int | None) -> Plan:
