@@ -13,7 +13,7 @@ import numpy as np
 
 from lorenyi import _arrays
 from lorenyi._arrays import Array
-from lorenyi.blocks import Source, hstack
+from lorenyi.data.sources import Source, hstack
 
 MAX_POSITIONS = 2**20  # repeated rows that are numbered one by one, in some 0.1 s
 

@@ -29,8 +29,10 @@ from distributed.comm.core import CommClosedError
 
 from lorenyi._memory import require_memory
 from lorenyi._threads import one_thread
-from lorenyi.blocks import Data, Spread, tree_sum
-from lorenyi.streams import Engine, Task, read_blocks, read_frames
+from lorenyi.data.blocks import read_blocks, read_frames
+from lorenyi.data.reading import Data, Spread
+from lorenyi.data.sources import tree_sum
+from lorenyi.data.streams import Engine, Task
 
 FAN_IN = 8  # results that are added at a time
 

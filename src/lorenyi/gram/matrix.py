@@ -22,7 +22,7 @@ from lorenyi import _arrays, _html
 from lorenyi._arrays import Array
 from lorenyi._memory import fits, require_memory
 from lorenyi._threads import cores, parallel
-from lorenyi.blocks import ArraySource, Source, common, slices, tree_sum
+from lorenyi.data.sources import ArraySource, Source, common, slices, tree_sum
 from lorenyi.gram.factors import (
     TILE,
     Factor,

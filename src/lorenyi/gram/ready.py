@@ -10,7 +10,9 @@ import scipy.sparse
 from lorenyi import _arrays
 from lorenyi._arrays import Array
 from lorenyi._threads import one_thread, parallel
-from lorenyi.blocks import as_array, require_finite, slices
+from lorenyi.data.columns import require_finite
+from lorenyi.data.reading import as_array
+from lorenyi.data.sources import slices
 from lorenyi.gram.factors import TILE, Matrix
 from lorenyi.gram.matrix import Gram
 from lorenyi.gram.unit import positive_root

@@ -30,7 +30,7 @@ import numpy as np
 
 from lorenyi import _arrays
 from lorenyi._memory import fits
-from lorenyi.blocks import slices
+from lorenyi.data.sources import slices
 from lorenyi.entropy import Renyi, renyi_entropy
 from lorenyi.estimate import Estimate
 from lorenyi.gram import Gram

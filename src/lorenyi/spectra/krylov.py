@@ -14,7 +14,7 @@ import numpy as np
 
 from lorenyi import _arrays
 from lorenyi._arrays import Array
-from lorenyi.blocks import slices
+from lorenyi.data.sources import slices
 from lorenyi.gram import Gram
 from lorenyi.spectra.bounds import MAX_ROUNDOFF, meet, peaked_from, spread_from
 from lorenyi.spectra.solver import rayleigh
