@@ -30,9 +30,9 @@ from lorenyi import (
     Precomputed,
     Renyi,
     SparseGraph,
-    _arrays,
     gram,
 )
+from lorenyi._arrays import libraries
 
 N = 40
 RNG = np.random.default_rng(0)
@@ -484,13 +484,13 @@ def test_constants_of_many_rows_are_not_kept():
     """Ten Grams of a million rows, let go, leave nothing behind."""
     for n in range(10**6, 10**6 + 10):
         lr.gram(np.zeros(n), lr.Gaussian(1.0))
-    assert not any(math.prod(value.shape) >= 10**6 for value in _arrays._CONSTANTS.values())
+    assert not any(math.prod(value.shape) >= 10**6 for value in libraries._CONSTANTS.values())
 
 
 def test_few_constants_are_kept_the_oldest_go_first():
-    for n in range(2, 2 + 2 * _arrays.MAX_CONSTANTS):
+    for n in range(2, 2 + 2 * libraries.MAX_CONSTANTS):
         lr.gram(np.zeros(n), lr.Gaussian(1.0))
-    assert len(_arrays._CONSTANTS) <= _arrays.MAX_CONSTANTS
+    assert len(libraries._CONSTANTS) <= libraries.MAX_CONSTANTS
     one, other = (lr.gram(np.zeros(50), lr.Gaussian(1.0)).weights for _ in range(2))
     assert one is other
     assert not one.flags.writeable

@@ -12,7 +12,7 @@ from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 import lorenyi as lr
-from lorenyi.blocks import ArraySource
+from lorenyi.data.sources import ArraySource
 from lorenyi.gram import Matrix
 from lorenyi.spectra import bounds
 from lorenyi.spectra.cholesky import Factor, Nystroem, residual_norm

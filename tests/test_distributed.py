@@ -18,7 +18,7 @@ da = pytest.importorskip("dask.array")
 dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed")
 
-from lorenyi import blocks  # noqa: E402
+from lorenyi import _memory  # noqa: E402
 from lorenyi import distributed as engine  # noqa: E402
 from lorenyi.gram import structure  # noqa: E402
 from lorenyi.gram.streamed import Streamed  # noqa: E402
@@ -216,8 +216,8 @@ def test_the_selector_takes_chunked_tables(frame):
 
 
 def test_a_table_too_large_for_one_place_is_refused(monkeypatch):
-    monkeypatch.setattr(blocks, "free_memory", lambda: 1000)
-    monkeypatch.setattr(blocks, "A_LITTLE", 0)
+    monkeypatch.setattr(_memory, "free_memory", lambda: 1000)
+    monkeypatch.setattr(_memory, "A_LITTLE", 0)
     with pytest.raises(MemoryError, match="X, all of it in one place"):
         InformationSelector(2).fit(chunked(X), chunked(Y))
 

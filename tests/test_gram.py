@@ -545,7 +545,7 @@ def test_what_does_not_fit_is_refused_before_it_is_tried(monkeypatch):
     X = np.random.default_rng(0).normal(size=(1000, 1))
     A = lr.gram(X, lr.Function(kernel, infinitely_divisible=True))
     evaluated.clear()
-    monkeypatch.setattr("lorenyi.blocks.free_memory", lambda: 10_000_000)
+    monkeypatch.setattr("lorenyi._memory.free_memory", lambda: 10_000_000)
     for attempt in (A.dense, lambda: lr.Exact()(A)):
         with pytest.raises(MemoryError, match=r"a dense 1000 x 1000 kernel matrix needs .* GiB"):
             attempt()
@@ -570,14 +570,14 @@ def test_solvers_that_read_in_blocks_need_no_whole_matrix(monkeypatch, solver):
     X = np.random.default_rng(0).normal(size=(1000, 1))
     A = lr.gram(X, lr.Gaussian(1.0))
     plenty = solver(A, 3).values
-    monkeypatch.setattr("lorenyi.blocks.free_memory", lambda: 10_000_000)
+    monkeypatch.setattr("lorenyi._memory.free_memory", lambda: 10_000_000)
     scarce = solver(lr.gram(X, lr.Gaussian(1.0)), 3).values
     assert scarce == pytest.approx(plenty, abs=1e-12)
 
 
 def test_structure_counts_before_memory(monkeypatch):
     """1000 rows of 20 distinct points need a 20 x 20 matrix."""
-    monkeypatch.setattr("lorenyi.blocks.free_memory", lambda: 1_000_000)
+    monkeypatch.setattr("lorenyi._memory.free_memory", lambda: 1_000_000)
     X = np.repeat(np.arange(20.0), 50)[:, None]
     assert float(renyi(1.0)(lr.gram(X, lr.Gaussian(1.0)))) > 0
 

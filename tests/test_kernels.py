@@ -12,7 +12,7 @@ import torch
 from scipy.spatial.distance import pdist, squareform
 
 import lorenyi as lr
-from lorenyi.blocks import ArraySource
+from lorenyi.data.sources import ArraySource
 from lorenyi.kernels import Bandwidth, row_products
 
 
@@ -301,7 +301,7 @@ def test_a_constant_column_has_deviation_one_and_a_large_offset_none(rule):
 def test_deviations_are_summed_over_blocks(monkeypatch):
     Z = rows(100, 2)
     plain = settled(lr.Scott(), Z)
-    monkeypatch.setattr("lorenyi.blocks.BLOCK_ROWS", 7)
+    monkeypatch.setattr("lorenyi.data.sources.BLOCK_ROWS", 7)
     assert settled(lr.Scott(), Z) == pytest.approx(plain, rel=1e-14)
 
 

@@ -1,6 +1,10 @@
-"""Threads: BLAS has one while the library works, on any thread, and its own number afterwards."""
+"""Threads: one for BLAS while the library works, on any thread; tasks on all cores."""
 
+import os
+import signal
 import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
 
 import limits
 import numpy as np
@@ -8,7 +12,8 @@ import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
 import lorenyi as lr
-from lorenyi import _arrays, blocks
+from lorenyi import _threads
+from lorenyi._threads import cores, one_thread, parallel
 from lorenyi.selection import InformationSelector
 
 
@@ -82,7 +87,7 @@ def test_blas_has_one_thread_while_we_work_and_its_own_afterwards(name, where):
 @pytest.mark.usefixtures("two_threads")
 def test_the_last_of_several_to_leave_restores_the_threads():
     """Entered and left in another order than a stack's, as threads do."""
-    first, second = _arrays.one_thread(), _arrays.one_thread()
+    first, second = one_thread(), one_thread()
     first.__enter__()
     second.__enter__()
     first.__exit__(None, None, None)
@@ -101,12 +106,12 @@ def test_threads_are_restored_after_an_error():
 def test_a_forked_process_leaves_what_it_entered_before_without_an_error():
     """What a fork does to the counts, without a fork: threads that were inside are forgotten."""
     with threadpool_limits(limits=2, user_api="blas"):
-        with _arrays.one_thread():
-            _arrays._after_fork()
+        with one_thread():
+            _threads._after_fork()
         assert blas_threads() == {1}  # as the fork found it
-        with _arrays.one_thread():
+        with one_thread():
             assert blas_threads() == {1}
-    assert _arrays._of_all.count == 0
+    assert _threads._of_all.count == 0
 
 
 @pytest.mark.usefixtures("two_threads")
@@ -137,18 +142,131 @@ def test_tensors_keep_the_threads_that_their_user_gave_them():
         assert all(threads == {2} for threads in seen)
 
 
+# ----------------------------------------------------------------------------------- tasks
+
+
+def test_work_in_parallel_keeps_its_order_and_passes_errors_on():
+    assert parallel(lambda i: i * i, range(50)) == [i * i for i in range(50)]
+    assert parallel(str, []) == []
+
+    def fails(i):
+        if i == 3:
+            raise RuntimeError("row 3")
+        return i
+
+    with pytest.raises(RuntimeError, match="row 3"):
+        parallel(fails, range(8))
+
+
+def test_an_error_is_raised_when_nothing_runs_any_more():
+    running, begun = set(), 0
+
+    def work(i):
+        nonlocal begun
+        begun += 1
+        running.add(i)
+        time.sleep(0.02)
+        running.discard(i)
+        if i == 0:
+            raise RuntimeError("row 0")
+
+    with pytest.raises(RuntimeError, match="row 0"):
+        parallel(work, range(10_000), workers=2)
+    assert not running
+    assert begun < 10_000
+
+
+def test_an_interruption_while_tasks_are_handed_out_leaves_nothing_behind(monkeypatch):
+    done = []
+
+    class Pool:
+        def submit(self, work):
+            if done:
+                raise KeyboardInterrupt
+            future = real.submit(work)
+            done.append(future)
+            return future
+
+    real = ThreadPoolExecutor(1)
+    monkeypatch.setattr(_threads, "_pool", Pool)
+    monkeypatch.setattr(_threads, "cores", lambda: 2)
+    with pytest.raises(KeyboardInterrupt):
+        parallel(time.sleep, [0.01] * 50)
+    assert done[0].done()
+    real.shutdown()
+
+
+def test_threads_are_as_many_as_cores_at_most():
+    seen = set()
+
+    def work(i):
+        time.sleep(0.001)
+        seen.add(threading.current_thread().name)
+        return i
+
+    for workers in (2, 3, 5, 8, 20):
+        assert parallel(work, range(30), workers) == list(range(30))
+    assert len(seen) <= cores()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
+@pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
+def test_a_forked_process_has_threads_of_its_own():
+    assert parallel(abs, [-1, 2, -3], workers=2) == [1, 2, 3]
+    child = os.fork()
+    if child == 0:
+        code = 1
+        try:
+            code = int(parallel(abs, [-1, 2, -3], workers=2) != [1, 2, 3])
+        finally:
+            os._exit(code)  # no way back into the tests
+    for _ in range(6000):  # a minute
+        done, status = os.waitpid(child, os.WNOHANG)
+        if done:
+            break
+        time.sleep(0.01)
+    else:
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+    assert done
+    assert os.waitstatus_to_exitcode(status) == 0
+
+
 def test_tasks_run_side_by_side_off_the_main_thread_too(monkeypatch):
     """Two tasks that wait for each other end only if both run at once."""
-    monkeypatch.setattr(blocks, "cores", lambda: 2)
-    blocks._pool.cache_clear()
+    monkeypatch.setattr(_threads, "cores", lambda: 2)
+    _threads._pool.cache_clear()
     barrier = threading.Barrier(2, timeout=30)
-    assert sorted(on_a_thread(lambda: blocks.parallel(lambda _: barrier.wait(), [0, 1]))) == [0, 1]
+    assert sorted(on_a_thread(lambda: parallel(lambda _: barrier.wait(), [0, 1]))) == [0, 1]
 
 
 def test_tasks_within_tasks_do_not_wait_for_their_own_threads():
     def outer(i):
-        return sum(blocks.parallel(lambda j: i * j, range(20)))
+        return sum(parallel(lambda j: i * j, range(20)))
 
     with limits.seconds(60):
-        found = blocks.parallel(outer, range(50), workers=8)
+        found = parallel(outer, range(50), workers=8)
     assert found == [190 * i for i in range(50)]
+
+
+def test_several_threads_of_a_user_share_the_workers():
+    """Each gets its own answers in order, and none waits for ever."""
+
+    def work(k):
+        return parallel(lambda i: (k, i, threading.current_thread().name), range(20))
+
+    with limits.seconds(60), ThreadPoolExecutor(4) as users:
+        found = list(users.map(work, range(8)))
+    assert [[(k, i) for k, i, _ in part] for part in found] == [
+        [(k, i) for i in range(20)] for k in range(8)
+    ]
+    if cores() > 1:
+        assert all(name.startswith("lorenyi") for part in found for _, _, name in part)
+
+
+def test_the_number_of_cores_is_what_the_process_may_use(monkeypatch):
+    assert 1 <= cores() <= (os.cpu_count() or 1)
+    if hasattr(os, "sched_getaffinity"):
+        assert cores() <= len(os.sched_getaffinity(0))
+    monkeypatch.setenv("LOKY_MAX_CPU_COUNT", "1")
+    assert cores() == 1

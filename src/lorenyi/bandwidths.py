@@ -13,7 +13,7 @@ import numpy as np
 
 from lorenyi import _arrays
 from lorenyi._arrays import Array
-from lorenyi.blocks import Source, hstack
+from lorenyi.data.sources import Source, hstack
 
 PAIRS = 500_000  # distances whose median is taken; its own noise is about 0.1 %
 MAX_ROWS = 2**18  # that pairs are drawn from

@@ -27,9 +27,12 @@ from dask.delayed import Delayed, delayed
 from distributed import KilledWorker, get_client
 from distributed.comm.core import CommClosedError
 
-from lorenyi import _arrays
-from lorenyi.blocks import Data, Spread, require_memory, tree_sum
-from lorenyi.streams import Engine, Task, read_blocks, read_frames
+from lorenyi._memory import require_memory
+from lorenyi._threads import one_thread
+from lorenyi.data.blocks import read_blocks, read_frames
+from lorenyi.data.reading import Data, Spread
+from lorenyi.data.sources import tree_sum
+from lorenyi.data.streams import Engine, Task
 
 FAN_IN = 8  # results that are added at a time
 
@@ -103,7 +106,7 @@ def _guarded(function: Callable[..., Any], *parts: Any, **options: Any) -> Any:
         # Pivots and their factor are one node of the graph, and may well be large. One thread for
         # BLAS: where workers are threads of this process, each has a core.
         settings = {"distributed.admin.large-graph-warning-threshold": "1GB"}
-        with dask.config.set(settings), _arrays.one_thread():
+        with dask.config.set(settings), one_thread():
             return function(*parts, **options)
     except KilledWorker as error:
         raise MemoryError(
@@ -142,7 +145,7 @@ def spread(shared: Any) -> Spread | None:
 
 
 def _swapped(function: Callable[[Any, Any], Any], item: Any, shared: _Shared) -> Any:
-    with _arrays.one_thread():
+    with one_thread():
         return function(shared.value, item)
 
 

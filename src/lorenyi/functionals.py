@@ -17,6 +17,7 @@ import numpy as np
 
 from lorenyi import _arrays
 from lorenyi._arrays import Array
+from lorenyi._threads import one_thread
 from lorenyi.entropy import log2_ranks, renyi_entropy, require_alpha
 from lorenyi.estimate import Estimate, Influence
 from lorenyi.gram import Gram, gram
@@ -167,7 +168,7 @@ class Renyi(Functional):
     def pilot(self, A: Gram) -> Pilot:
         """Return what some of the rows tell, with the influence of each."""
         self._require(A)
-        with _arrays.one_thread(A.reference):
+        with one_thread(A.reference):
             return pilot(A, self.alpha, self._order)
 
     def rough(self, A: Gram, found: Pilot) -> float:
@@ -182,7 +183,7 @@ class Renyi(Functional):
             influence = as_influence(found.influence, A)
         asked = self.solver.tol if isinstance(self.solver, Auto) else None
         goal = Goal(self.alpha, self._order, float(asked or tol), self._bits)
-        with _arrays.one_thread(A.reference):
+        with one_thread(A.reference):
             if found is not None and found.whole and isinstance(self.solver, (Auto, Exact)):
                 known: Spectrum | PairMean = found.spectrum
             else:
@@ -197,7 +198,7 @@ class Renyi(Functional):
         """Return the value as an array of the library of A, with its gradient."""
         self._require(A)
         goal = Goal(self.alpha, self._order, FINEST_TOL, self._bits)
-        with _arrays.one_thread(A.reference):
+        with one_thread(A.reference):
             return self._value_of(self.solver.estimate(A, goal))
 
     def tolerance(self, standard_error: float, terms: int) -> float:
@@ -267,7 +268,7 @@ class Renyi(Functional):
         self._require(A)
         found = self.pilot(A)
         influence = None if found.influence is None else as_influence(found.influence, A)
-        with _arrays.one_thread(A.reference):
+        with one_thread(A.reference):
             low, value, high, failure = self._enclosed(A)
         number = float(_arrays.detach(value)) + 0.0
         low, high = min(low, number), max(high, number)
@@ -350,7 +351,7 @@ class CollisionEntropy(Functional):
 
     def pilot(self, A: Gram) -> Pilot:
         """Return what some of the rows tell, with the influence of each."""
-        with _arrays.one_thread(A.reference):
+        with one_thread(A.reference):
             return pilot(A, 2.0, None)
 
     def rough(self, A: Gram, found: Pilot) -> float:
@@ -359,7 +360,7 @@ class CollisionEntropy(Functional):
 
     def solved(self, A: Gram, tol: float, found: Pilot | None) -> Estimate:
         """Return the value; all pairs, or the noise of those drawn, are in the standard error."""
-        with _arrays.one_thread(A.reference):
+        with one_thread(A.reference):
             known = pair_mean(A, self.seed, self.pairs)
             number = float(_arrays.detach(known.entropy(unbiased=True)))
         influence: Influence | None = known.noise(unbiased=True)

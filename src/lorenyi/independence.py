@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from lorenyi import _arrays
-from lorenyi.blocks import parallel
+from lorenyi._threads import parallel
 from lorenyi.functionals import Renyi
 from lorenyi.gram import Gram, Points
 from lorenyi.kernels import Delta

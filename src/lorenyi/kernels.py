@@ -18,7 +18,7 @@ import numpy as np
 from lorenyi import _arrays
 from lorenyi._arrays import Array
 from lorenyi.bandwidths import Bandwidth, Nearest, Sigma, checked_sigma
-from lorenyi.blocks import ArraySource, Source, slices
+from lorenyi.data.sources import ArraySource, Source, slices
 
 BATCH = 512  # points up to which all exponents are kept besides
 

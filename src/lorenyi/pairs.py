@@ -19,7 +19,8 @@ import numpy as np
 
 from lorenyi import _arrays
 from lorenyi._arrays import Array
-from lorenyi.blocks import parallel, slices
+from lorenyi._threads import parallel
+from lorenyi.data.sources import slices
 from lorenyi.estimate import Influence
 from lorenyi.gram import Gram, Points
 

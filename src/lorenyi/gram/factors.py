@@ -9,8 +9,9 @@ import numpy as np
 
 from lorenyi import _arrays
 from lorenyi._arrays import Array
+from lorenyi._threads import parallel
 from lorenyi.bandwidths import Bandwidth
-from lorenyi.blocks import ArraySource, Source, hstack, parallel, slices
+from lorenyi.data.sources import ArraySource, Source, hstack, slices
 from lorenyi.kernels import Cosine, Delta, Gaussian, Kernel, Laplacian, Precomputed
 
 Index: TypeAlias = slice | np.ndarray

@@ -11,7 +11,7 @@ import numpy as np
 
 from lorenyi import _arrays
 from lorenyi._arrays import Array
-from lorenyi.blocks import ArraySource
+from lorenyi.data.sources import ArraySource
 from lorenyi.gram import structure
 from lorenyi.gram.factors import Points
 from lorenyi.gram.structure import columns_of, dual, width_of

@@ -10,7 +10,10 @@ import numpy as np
 
 from lorenyi import _arrays
 from lorenyi._arrays import Array
-from lorenyi.blocks import ArraySource, Data, Source, fits, read
+from lorenyi._memory import fits
+from lorenyi.data.reading import Data, read
+from lorenyi.data.sources import ArraySource, Source
+from lorenyi.data.streams import Stream
 from lorenyi.gram.factors import Matrix, Points, rules_of
 from lorenyi.gram.matrix import Gram
 from lorenyi.gram.ready import frequencies, from_matrix, points_of
@@ -23,7 +26,6 @@ from lorenyi.kernels import (
     Kernel,
     Precomputed,
 )
-from lorenyi.streams import Stream
 
 MATRICES = 3  # of all entries that a loss holds for a variable: itself, exponents, gradient
 

@@ -20,17 +20,9 @@ import scipy.sparse
 
 from lorenyi import _arrays, _html
 from lorenyi._arrays import Array
-from lorenyi.blocks import (
-    ArraySource,
-    Source,
-    common,
-    cores,
-    fits,
-    parallel,
-    require_memory,
-    slices,
-    tree_sum,
-)
+from lorenyi._memory import fits, require_memory
+from lorenyi._threads import cores, parallel
+from lorenyi.data.sources import ArraySource, Source, common, slices, tree_sum
 from lorenyi.gram.factors import (
     TILE,
     Factor,

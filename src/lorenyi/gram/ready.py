@@ -9,12 +9,10 @@ import scipy.sparse
 
 from lorenyi import _arrays
 from lorenyi._arrays import Array
-from lorenyi.blocks import (
-    as_array,
-    parallel,
-    require_finite,
-    slices,
-)
+from lorenyi._threads import one_thread, parallel
+from lorenyi.data.columns import require_finite
+from lorenyi.data.reading import as_array
+from lorenyi.data.sources import slices
 from lorenyi.gram.factors import TILE, Matrix
 from lorenyi.gram.matrix import Gram
 from lorenyi.gram.unit import positive_root
@@ -45,7 +43,7 @@ def from_matrix(K: Any, weights: Any, check: str, name: str) -> Gram:
     factor = Matrix(_divided(K, root), rounding=rounding)
     A = Gram([factor], xp.sqrt(relative), relative, points_of(frequency, f"{name}'s weights"))
     if check == "full":
-        with _arrays.one_thread():
+        with one_thread():
             _prove_positive(A, name)
     return A
 

@@ -12,14 +12,15 @@ import numpy as np
 
 from lorenyi import _arrays
 from lorenyi._arrays import Array
-from lorenyi.blocks import ArraySource, Source, fits, require_memory, slices
+from lorenyi._memory import fits, require_memory
+from lorenyi.data.sources import ArraySource, Source, slices
+from lorenyi.data.streams import Stream, bundle, gather, joined
 from lorenyi.gram import groups
 from lorenyi.gram.factors import TILE, Factor, Points, is_wide, merged, rules_of
 from lorenyi.gram.matrix import Gram
 from lorenyi.gram.ready import number_of_points
 from lorenyi.gram.unit import normalized
 from lorenyi.kernels import Delta, Kernel
-from lorenyi.streams import Stream, bundle, gather, joined
 
 UNDER_WAY = 2**28  # bytes of results that may wait to be added up here
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from lorenyi import _arrays
 from lorenyi._arrays import Array
-from lorenyi.blocks import slices
+from lorenyi.data.sources import slices
 from lorenyi.gram.factors import Matrix, Points
 from lorenyi.kernels import Delta, row_products
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from lorenyi import _arrays
 from lorenyi._arrays import Array
-from lorenyi.blocks import Source
+from lorenyi.data.sources import Source
 from lorenyi.kernels import Kernel
 
 

@@ -10,7 +10,8 @@ import numpy as np
 from scipy.cluster.hierarchy import leaves_list, linkage
 from scipy.spatial.distance import squareform
 
-from lorenyi.blocks import parallel
+from lorenyi._threads import parallel
+from lorenyi.data.reading import variables
 from lorenyi.functionals import Renyi
 from lorenyi.gram import Gram
 from lorenyi.measures import Functional, variable
@@ -109,7 +110,7 @@ class InformationMatrixDisplay(Display):
         -------
         InformationMatrixDisplay
         """
-        columns, names = _columns(X)
+        columns, names = variables(X)
         names = names if feature_names is None else list(feature_names)
         if len(names) != len(columns):
             raise ValueError(
@@ -176,17 +177,3 @@ def similar(information: np.ndarray) -> np.ndarray:
     np.fill_diagonal(distance, 0.0)
     tree = linkage(squareform(distance, checks=False), "average", optimal_ordering=True)
     return np.asarray(leaves_list(tree))
-
-
-def _columns(X: Any) -> tuple[list[Any], list[str]]:
-    """Return the variables of a table and their names."""
-    if hasattr(X, "columns"):  # a data frame
-        import narwhals as nw
-
-        frame = nw.from_native(X, eager_only=True)
-        return [s.to_native() for s in frame.iter_columns()], [str(s) for s in frame.columns]
-    if hasattr(X, "ndim"):
-        if X.ndim != 2:
-            raise ValueError(f"X must have two dimensions, a column a variable; found {X.ndim}")
-        X = [X[:, j] for j in range(X.shape[1])]
-    return list(X), [f"x{j}" for j in range(len(X))]

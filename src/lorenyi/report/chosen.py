@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from lorenyi.data.reading import read_columns
 from lorenyi.kernels import Gaussian
 from lorenyi.plots import RelevanceDisplay, SelectionPathDisplay
 from lorenyi.report.eigenvalues import curve
@@ -305,7 +306,7 @@ def _rounded(*values: float) -> list[float]:
 
 
 def _spectrum(selector: InformationSelector, X: Any, sample_weight: Any) -> Section:
-    columns = reading.read_columns(X)
+    columns = read_columns(X)
     nominal = set(selector._columns("categorical_features"))
     chosen = selector.indices_.tolist()
     symbols = [j in nominal or columns[j].symbol for j in chosen]

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from lorenyi.bandwidths import Median, Silverman
-from lorenyi.blocks import ArraySource
+from lorenyi.data.reading import read_columns
+from lorenyi.data.sources import ArraySource
 from lorenyi.entropy import renyi_entropy
 from lorenyi.functionals import Renyi
 from lorenyi.gram import Gram
@@ -153,7 +154,7 @@ def _solved(A: Gram, rank: int | None, seed: int) -> Spectrum:
 
 
 def _variable(X: Any, categorical: Sequence[int]) -> Variable:
-    columns = reading.read_columns(X)
+    columns = read_columns(X)
     reading.require_values(columns, False)
     symbols = [j in set(categorical) or c.symbol for j, c in enumerate(columns)]
     return reading.variable(columns, symbols, [False] * len(columns))

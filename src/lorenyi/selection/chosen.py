@@ -25,7 +25,9 @@ from functools import cached_property, partial, reduce
 import numpy as np
 
 from lorenyi import _arrays
-from lorenyi.blocks import fits, parallel, slices
+from lorenyi._memory import fits
+from lorenyi._threads import parallel
+from lorenyi.data.sources import slices
 from lorenyi.entropy import renyi_entropy
 from lorenyi.functionals import Renyi
 from lorenyi.estimate import Estimate

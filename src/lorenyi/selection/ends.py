@@ -29,7 +29,8 @@ from typing import Literal, NamedTuple, TypeAlias
 import numpy as np
 
 from lorenyi import _arrays
-from lorenyi.blocks import fits, slices
+from lorenyi._memory import fits
+from lorenyi.data.sources import slices
 from lorenyi.entropy import renyi_entropy
 from lorenyi.functionals import Renyi
 from lorenyi.estimate import Estimate

@@ -20,7 +20,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from lorenyi import _arrays
-from lorenyi.blocks import parallel
+from lorenyi._threads import parallel
 from lorenyi.functionals import Renyi
 from lorenyi.estimate import Estimate
 from lorenyi.gram import Gram

@@ -8,16 +8,11 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import _num_samples
 
-from lorenyi import columns
-from lorenyi.columns import Column, array_columns, frame_columns
+from lorenyi.data.columns import Column
+from lorenyi.data.reading import read_columns
 from lorenyi.selection.table import Variable
 
 Columns = Any  # positions, names or a mask
-
-
-def is_frame(X: Any) -> bool:
-    """Tell whether X is a data frame (pandas, polars, ...) and not an array."""
-    return hasattr(X, "__dataframe__") or (hasattr(X, "columns") and hasattr(X, "shape"))
 
 
 def positions(wanted: Columns, names: Sequence[str] | None, count: int, what: str) -> list[int]:
@@ -42,16 +37,6 @@ def _position(item: Any, names: Sequence[str] | None, count: int, what: str) -> 
     if not isinstance(item, (int, np.integer)) or not -count <= item < count:
         raise ValueError(f"{what} has {item!r}: columns are numbered 0 to {count - 1}")
     return int(item) % count
-
-
-def read_columns(X: Any, name: str = "X") -> list[Column]:
-    """Return the typed columns of a data frame, or of an array."""
-    if is_frame(X) or columns.is_frame(X):
-        return frame_columns(X, name)[0]
-    array = np.asanyarray(X)
-    if array.dtype.kind in "US" and not hasattr(X, "__array__"):
-        array = np.asarray(X, dtype=object)  # NumPy makes text of all that stands beside text
-    return array_columns(array.reshape(len(array), -1), name)
 
 
 def require_values(given: Iterable[Column], allow_missing: bool, name: str = "X") -> None:

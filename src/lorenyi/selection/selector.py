@@ -14,9 +14,10 @@ from sklearn.utils import check_random_state
 from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from lorenyi import _arrays
-from lorenyi.blocks import cores, in_memory, workers_of
-from lorenyi.columns import Column, unmasked
+from lorenyi._threads import cores, one_thread
+from lorenyi.data.columns import Column, unmasked
+from lorenyi.data.frames import is_table
+from lorenyi.data.reading import in_memory, read_columns, workers_of
 from lorenyi.gram.ready import points_of
 from lorenyi.kernels import Gaussian, Kernel
 from lorenyi.selection import reading
@@ -193,7 +194,7 @@ class InformationSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         unit_of = {j: u for u, unit in enumerate(units) for j in unit}
         first = list(dict.fromkeys(unit_of[j] for j in self._columns("must_include")))
         count, stop = self._count(criterion, len(units), len(first))
-        with _arrays.one_thread():
+        with one_thread():
             path = forward(
                 criterion,
                 table,
@@ -271,14 +272,14 @@ class InformationSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     def _read(self, X: Any, y: Any) -> tuple[list[Column], list[bool]]:
         """Return the columns of X, and which of them are nominal; y must have the same rows."""
         kind = getattr(getattr(X, "dtype", None), "kind", "f")
-        if reading.is_frame(X) or self._typed(X, kind):
-            columns = reading.read_columns(X)
+        if is_table(X) or self._typed(X, kind):
+            columns = read_columns(X)
             validate_data(self, X, skip_check_array=True)
         else:
             if kind in "mM":  # times are numbers here
                 X = np.where(np.isnat(X), np.nan, np.asarray(X).astype(np.float64))
             X = validate_data(self, X, ensure_all_finite=False, ensure_min_samples=2)
-            columns = reading.read_columns(X)
+            columns = read_columns(X)
         reading.require_aligned(X, y)
         reading.require_values(columns, self.missing == "value")
         symbol = [column.symbol for column in columns]

@@ -29,7 +29,7 @@ from typing import NamedTuple
 import numpy as np
 
 from lorenyi import _arrays
-from lorenyi.blocks import parallel
+from lorenyi._threads import one_thread, parallel
 from lorenyi.functionals import Renyi
 from lorenyi.estimate import Estimate
 from lorenyi.gram import Gram
@@ -138,7 +138,7 @@ class Squares:
         made._forget()
         made.joined += 1
         made.kernel = flushed(self.kernel * feature.kernel)
-        with _arrays.one_thread():
+        with one_thread():
             made.factor = leading(made.kernel, self.factor.products(feature.factor, self.many))
         return made
 
@@ -335,6 +335,6 @@ class FewRows:
     def prepare(self, squares: Squares, x: list[int], workers: int | None) -> None:
         """Find the kernels of candidates, and the norms of their joints."""
         fresh = [i for i in x if i not in squares.told]
-        with _arrays.one_thread():
+        with one_thread():
             parallel(lambda i: squares.prepare(i, self.feature(i)), fresh, workers)
         squares.best = max(list(squares.told.values()))

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from lorenyi import _arrays
-from lorenyi.blocks import Spread
+from lorenyi.data.reading import Spread
 from lorenyi.gram import Gram, gram, joint
 from lorenyi.kernels import Delta, Gaussian, Kernel
 from lorenyi.selection.discretise import codes, equal_frequency
@@ -127,7 +127,7 @@ class Table:
     standardise : bool
         Whether numeric columns are standardised before the kernel.
     cluster : callable, optional
-        Sends a table to workers, for candidates to be measured there (`blocks.workers_of`).
+        Sends a table to workers, for candidates to be measured there (`reading.workers_of`).
     """
 
     features: Sequence[Variable]

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from numbers import Real
 
 from lorenyi import _arrays
-from lorenyi.blocks import parallel
+from lorenyi._threads import one_thread, parallel
 from lorenyi.gram import Gram
 from lorenyi.pairs import MAX_ALL_ROWS, PairMean, pair_mean
 from lorenyi.spectra.bounds import union
@@ -115,7 +115,7 @@ class Auto(Solver):
         """Return the leading eigenvalues, proven until `width` of them is at most `tol`."""
         if rank is not None:
             require_rank(rank, A.n)
-        with _arrays.one_thread(A.reference):
+        with one_thread(A.reference):
             if A.tracks_gradient:
                 return self._differentiable(A, rank)
             tol = CERTIFIED_TOL if self.tol is None else float(self.tol)
@@ -129,7 +129,7 @@ class Auto(Solver):
 
     def estimate(self, A: Gram, goal: Goal) -> Spectrum | PairMean:
         """Return what gives the entropy of a goal, computed as finely as it says."""
-        with _arrays.one_thread(A.reference):
+        with one_thread(A.reference):
             if goal.alpha == 2 and goal.rank is None:
                 return self._pairs(A, goal)
             if goal.alpha == 0:
@@ -212,7 +212,7 @@ class Auto(Solver):
         if alpha == 2 and rank is None:
             pairs = "all pairs" if len(A) <= MAX_ALL_ROWS else "a balanced sample of pairs"
             return Plan((f"{len(A)} rows: mean over {pairs} of rows (order 2)",))
-        with _arrays.one_thread(A.reference):
+        with one_thread(A.reference):
             singles, blocks = A.reduced
             lines = [f"{len(singles)} eigenvalues known from equal rows and labels"]
             lines = lines * bool(len(singles)) + [self._line(block, alpha) for block in blocks]

@@ -20,7 +20,7 @@ import numpy as np
 from scipy.optimize import isotonic_regression
 
 from lorenyi import _arrays
-from lorenyi.blocks import common
+from lorenyi.data.sources import common
 from lorenyi.spectra.spectrum import Kind, Spectrum
 
 # Up to there the rounding of entries decides when nothing more can be found. Beyond, its bound is

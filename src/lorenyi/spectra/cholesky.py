@@ -15,7 +15,7 @@ import numpy as np
 import scipy.linalg
 
 from lorenyi import _arrays
-from lorenyi.blocks import ArraySource, Source, slices
+from lorenyi.data.sources import ArraySource, Source, slices
 from lorenyi.gram import Gram, Points
 from lorenyi.spectra.bounds import MAX_ROUNDOFF, enclose_sum, rounding
 from lorenyi.spectra.solver import Solver, require_seed, require_size

@@ -12,9 +12,9 @@ import math
 
 import numpy as np
 
-from lorenyi import _arrays, _lapack
+from lorenyi import _arrays
 from lorenyi._arrays import Array
-from lorenyi.blocks import slices
+from lorenyi.data.sources import slices
 from lorenyi.gram import Gram
 from lorenyi.spectra.bounds import MAX_ROUNDOFF, meet, peaked_from, spread_from
 from lorenyi.spectra.solver import rayleigh
@@ -267,12 +267,11 @@ class Krylov:
         diagonal, places = np.diagonal(M).copy(), np.arange(len(M))
         for tau in (following + 0.8 * slope) * np.array(GUESSES):
             M[places, places] = diagonal + tau
-            if _lapack.is_positive_definite(M):
+            if is_positive_definite(M):
                 slack = 2 * float(self._rounding(values, np.ones(1))[0])
                 slack += 4 * len(M) * self._eps * float(diagonal.max() + tau)
                 self.complement = min(self.complement, float(tau) + slack)
                 break
-            mirror(M)
         return self.complement
 
     def _without(self, Y: np.ndarray, theta: np.ndarray) -> np.ndarray:
@@ -373,11 +372,13 @@ class Krylov:
         )
 
 
-def mirror(M: np.ndarray) -> None:
-    """Copy the lower triangle to the upper one."""
-    for rows in slices(len(M), 256):
-        M[rows, rows] = np.tril(M[rows, rows]) + np.tril(M[rows, rows], -1).T
-        M[rows, rows.stop :] = M[rows.stop :, rows].T
+def is_positive_definite(M: np.ndarray) -> bool:
+    """Tell whether a symmetric matrix has a Cholesky factor."""
+    try:
+        np.linalg.cholesky(M)
+    except np.linalg.LinAlgError:
+        return False
+    return True
 
 
 def overshoot(m: int, columns: int, steps: int, failure: float) -> float:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from lorenyi import _arrays
-from lorenyi.blocks import free_memory
+from lorenyi._memory import free_memory
 from lorenyi.gram import Gram
 from lorenyi.spectra.bounds import peaked_from, spread_from, union
 from lorenyi.spectra.cholesky import subsample

@@ -11,6 +11,7 @@ import numpy as np
 
 from lorenyi import _arrays
 from lorenyi._arrays import Array
+from lorenyi._threads import one_thread
 from lorenyi.gram import Gram
 from lorenyi.pairs import PairMean
 from lorenyi.spectra.bounds import union
@@ -70,7 +71,7 @@ class Solver(ABC):
         """
         if rank is not None:
             require_rank(rank, A.n)
-        with _arrays.one_thread(A.reference):
+        with one_thread(A.reference):
             singles, blocks = A.reduced
             parts = known_spectrum(singles, A.mass if not blocks else None)
             for block in blocks:

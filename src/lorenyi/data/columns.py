@@ -1,4 +1,4 @@
-"""Typed columns: what NumPy arrays and data-frames hold, read in one way for everybody.
+"""Typed columns: what arrays and data-frames hold, read in one way for everybody.
 
 A column holds numbers or symbols, and tells where it has no value. Whether such a gap is an error
 is for its reader to say.
@@ -7,14 +7,18 @@ is for its reader to say.
 from __future__ import annotations
 
 import datetime
-import sys
-from collections.abc import Iterable
+import math
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from numbers import Complex, Integral, Real
 from typing import Any
 
 import numpy as np
+
+from lorenyi import _arrays
+from lorenyi._arrays import Array
+from lorenyi.data.sources import row_slices
 
 REMEDY = "drop or impute such rows first"
 
@@ -62,6 +66,9 @@ class Column:
         return np.where(self.gaps, -1, codes)
 
 
+# ------------------------------------------------------------------------------- what is refused
+
+
 def require_present(missing: np.ndarray, label: str, first: int = 0) -> None:
     """Refuse missing values, naming the row of the first; rows are counted from `first`."""
     count = int(missing.sum())
@@ -69,6 +76,39 @@ def require_present(missing: np.ndarray, label: str, first: int = 0) -> None:
         row = first + int(np.argwhere(missing)[0][0])
         values = "values" if count > 1 else "value"
         raise ValueError(f"{label} has {count} missing {values}, first at row {row}: {REMEDY}")
+
+
+def require_finite(array: Array, name: str, first: int = 0) -> None:
+    """Refuse NaN and infinities, naming the first; rows are counted from `first`."""
+    for block in row_slices(int(array.shape[0])):
+        part = _arrays.detach(array[block, :])
+        xp = _arrays.namespace(part)
+        with np.errstate(over="ignore", invalid="ignore"):
+            if math.isfinite(float(xp.sum(part))):  # else one is not, or the sum overflowed
+                continue
+        if not bool(xp.all(xp.isfinite(part))):
+            bad = np.argwhere(~np.isfinite(_arrays.to_numpy(part)))[0]
+            value = _arrays.to_numpy(part)[tuple(bad)]
+            raise ValueError(
+                f"{name} has {value} at row {first + block.start + bad[0]}, column {bad[1]}: "
+                f"{REMEDY}"
+            )
+
+
+def present(columns: Sequence[Column], first: int = 0) -> tuple[list[np.ndarray], list[np.ndarray]]:
+    """Return the numbers and the symbols of columns; refuse those that are missing or not finite.
+
+    Errors count rows from `first`.
+    """
+    numbers: list[np.ndarray] = []
+    words: list[np.ndarray] = []
+    for column in columns:
+        values = column.present(first)
+        if values.dtype.kind == "f":
+            values = _arrays.as_points(values)
+            require_finite(values[:, None], column.label, first)
+        (words if column.symbol else numbers).append(values)
+    return numbers, words
 
 
 def unmasked(array: Any, name: str, first: int = 0) -> Any:
@@ -87,7 +127,7 @@ def refuse_complex(name: str) -> None:
     )
 
 
-# ------------------------------------------------------------------------------- NumPy arrays
+# ------------------------------------------------------------------------------- arrays
 
 
 def array_columns(array: np.ndarray, name: str, first: int = 0) -> list[Column]:
@@ -95,10 +135,11 @@ def array_columns(array: np.ndarray, name: str, first: int = 0) -> list[Column]:
     if array.dtype.kind == "c":
         refuse_complex(name)
     labels = [f"{name}[:, {j}]" for j in range(array.shape[1])] if array.shape[1] > 1 else [name]
-    return [_values(c, label, first) for c, label in zip(array.T, labels, strict=True)]
+    return [value_column(c, label, first) for c, label in zip(array.T, labels, strict=True)]
 
 
-def _values(values: np.ndarray, label: str, first: int) -> Column:
+def value_column(values: np.ndarray, label: str, first: int) -> Column:
+    """Read values of any type, masked or not."""
     missing = np.array(np.ma.getmaskarray(values))
     values = np.ma.getdata(values)
     kind = values.dtype.kind
@@ -107,13 +148,13 @@ def _values(values: np.ndarray, label: str, first: int) -> Column:
     if kind == "V":
         raise TypeError(f"{label} is a structured array: pass its fields as columns of one type")
     if kind in "OT":
-        return _objects(values.astype(object), missing, label, first)
+        return object_column(values.astype(object), missing, label, first)
     if kind in "mM":
         missing |= np.isnat(values)
     return Column(label, values, kind not in "iuf", missing)
 
 
-def _objects(values: np.ndarray, missing: np.ndarray, label: str, first: int) -> Column:
+def object_column(values: np.ndarray, missing: np.ndarray, label: str, first: int) -> Column:
     """Read objects of one kind: all numbers, or all symbols."""
     missing = missing | np.fromiter(map(_is_missing, values), dtype=bool, count=len(values))
     known = values[~missing]
@@ -194,79 +235,3 @@ def _refuse_mixture(values: np.ndarray, missing: np.ndarray, label: str, first: 
         f"{label} is an object array with {' and '.join(found)}: such an argument must be all "
         "strings, or all numbers; convert it with .astype(float) or .astype(str)"
     )
-
-
-# ------------------------------------------------------------------------------- data-frames
-
-
-def is_frame(x: Any) -> bool:
-    """Tell whether x is a data-frame, or comes from a library of them."""
-    return hasattr(x, "__narwhals_dataframe__") or _library(x) in (
-        "pandas",
-        "polars",
-        "pyarrow",
-        "modin",
-        "cudf",
-    )
-
-
-def _library(x: Any) -> str:
-    return type(x).__module__.split(".")[0]
-
-
-def frame_columns(x: Any, name: str, first: int = 0) -> tuple[list[Column], bool]:
-    """Return the columns of a data-frame, and whether x is one; errors count from `first`."""
-    import narwhals as nw
-
-    try:
-        frame = nw.from_native(_as_column(x), eager_only=True, allow_series=True)
-        series = [frame] if isinstance(frame, nw.Series) else list(frame.iter_columns())
-    except nw.exceptions.DuplicateError as error:
-        names = list(getattr(x, "column_names", None) or x.columns)
-        twice = next(n for n in names if names.count(n) > 1)
-        raise ValueError(
-            f"{name} has {names.count(twice)} columns named {twice!r}: give each a name of its own"
-        ) from error
-    except TypeError as error:
-        raise TypeError(
-            f"{name} is a {type(x).__name__}, not a data-frame in memory or one of its columns: "
-            "collect() a lazy one"
-        ) from error
-    labels = [f"{name}[{s.name!r}]" if s.name not in (None, "") else name for s in series]
-    found = [_series(s, label, first) for s, label in zip(series, labels, strict=True)]
-    return found, isinstance(frame, nw.Series)
-
-
-def _as_column(x: Any) -> Any:
-    """Return an index or array of pandas or pyarrow as a column, which keeps its type."""
-    if hasattr(x, "__array__") and not hasattr(x, "iloc") and _library(x) == "pandas":
-        return sys.modules["pandas"].Series(x)
-    if hasattr(x, "__array__") and not hasattr(x, "chunks") and hasattr(x, "type"):
-        return sys.modules["pyarrow"].chunked_array([x])
-    return x
-
-
-def _series(series: Any, label: str, first: int) -> Column:
-    import narwhals as nw
-
-    dtype = series.dtype
-    missing = np.array(series.is_null().to_numpy(), dtype=bool)
-    if dtype.is_nested():
-        raise TypeError(
-            f"{label} holds {dtype}: a column holds one number or symbol a row; spread it over "
-            "columns first"
-        )
-    if dtype in (nw.Int128, nw.UInt128, nw.Decimal, nw.Time):  # NumPy has none
-        return _objects(np.array(series.to_list(), dtype=object), missing, label, first)
-    if dtype.is_numeric() or dtype == nw.Boolean:
-        filled = series.fill_null(False if dtype == nw.Boolean else 0) if missing.any() else series
-        values = filled.to_numpy()
-        if dtype.is_float():
-            values = np.where(missing, values.dtype.type(np.nan), values)
-        return Column(label, values, dtype == nw.Boolean, missing)
-    if isinstance(dtype, (nw.Object, nw.Unknown, nw.Binary, nw.Duration)):
-        found = _values(series.to_numpy(), label, first)
-        return Column(label, found.values, found.symbol, found.missing | missing)
-    text = np.array(series.cast(nw.String).to_numpy(), dtype=object)
-    text[missing] = ""
-    return Column(label, text.astype(str), True, missing)

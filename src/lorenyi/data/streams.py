@@ -8,7 +8,6 @@ results as a tree. `Here` does so with the threads of this process.
 
 from __future__ import annotations
 
-import importlib
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
@@ -19,12 +18,11 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from lorenyi import _arrays, blocks
+from lorenyi import _arrays
 from lorenyi._arrays import Array
-from lorenyi.blocks import ArraySource, Data, Source, cores, parallel, passing, slices, tree_sum
-from lorenyi.columns import Column, array_columns, frame_columns, unmasked
+from lorenyi._threads import cores, parallel
+from lorenyi.data.sources import ArraySource, Source, passing, slices, tree_sum
 
-VALUES = 2**20  # distinct symbols of a column that are numbered at most
 Task: TypeAlias = tuple[Any, ...]
 
 
@@ -34,7 +32,7 @@ class Engine(ABC):
     A task is a tuple of handles, which stand for values: to the engine that made them they tell
     where a block is; all other objects are values themselves. A function gets the values of one
     task as its arguments. A second engine is a second class like this one, and a function `read`
-    that makes its handles (see `blocks.READERS`).
+    that makes its handles (see `reading.READERS`).
     """
 
     holds = "blocks"
@@ -316,254 +314,3 @@ def _lengths(starts: np.ndarray) -> str:
     lengths = np.diff(starts)
     shown = ", ".join(map(str, lengths[:3]))
     return f"({shown}, ... {len(lengths)} blocks)" if len(lengths) > 3 else f"({shown})"
-
-
-# ------------------------------------------------------------------------------- reading
-
-
-def read(x: Any, name: str) -> Data:
-    """Read a memory-mapped file, a Parquet data set, or a source of rows."""
-    if isinstance(x, np.memmap):
-        if x.ndim == 0 or len(x) < 2:
-            return blocks.read(np.array(x), name)  # which says what is wrong
-        cuts = slices(len(x), blocks.BLOCK_ROWS)
-        handles = [_FileRows(x, cut) for cut in cuts]
-        return read_blocks(Here(), handles, [c.stop - c.start for c in cuts], x[:0], name)
-    if isinstance(x, Stream):
-        return Data(x, None, x.like.dtype.kind not in "f", np.empty(0))
-    if isinstance(x, Source):
-        return blocks.read(x.all(), name)
-    return parquet(x, name=name)
-
-
-def collect(x: Any, name: str) -> Any:
-    """Return a file as an array or table (a memory-mapped array is one already)."""
-    return x.to_table() if hasattr(x, "get_fragments") else x
-
-
-@dataclass(frozen=True, eq=False)
-class _FileRows(Slab):
-    """Rows of a memory-mapped array."""
-
-    array: np.ndarray
-    rows: slice
-
-    def read(self) -> np.ndarray:
-        """Return the rows in memory."""
-        return np.array(self.array[self.rows])
-
-
-def read_blocks(
-    engine: Engine, handles: Sequence[Any], lengths: Sequence[int], like: np.ndarray, name: str
-) -> Data:
-    """Read an array that comes in blocks of rows; `like` has no rows, but type and axes."""
-    tasks, starts = _numbered(handles, lengths, name)
-    flat = _flat(like)
-    if not flat.shape[1]:
-        raise ValueError(f"{name} has {starts[-1]} rows and no columns: at least one is needed")
-    kind = flat.dtype.kind
-    if kind in "biuf":
-        recipe = partial(_array_rows, name)
-        stream = Stream(engine, tasks, starts, recipe, _array_rows(name, 0, flat))
-        return Data(stream, None, kind == "b" or (kind in "iu" and like.ndim == 1), np.empty(0))
-    array_columns(flat, name)  # refuses complex numbers
-    return _typed(engine, tasks, starts, partial(_array_columns, name, like.ndim == 1), name)
-
-
-def read_frames(engine: Engine, handles: Sequence[Any], lengths: Sequence[int], name: str) -> Data:
-    """Read a data-frame (or a column) that comes in blocks of rows."""
-    tasks, starts = _numbered(handles, lengths, name)
-    return _typed(engine, tasks, starts, partial(_frame_columns, name), name)
-
-
-def _typed(
-    engine: Engine, tasks: list[Task], starts: np.ndarray, columns: Reading, name: str
-) -> Data:
-    """Read typed columns; the first block tells what all others hold."""
-    symbol, like, one = engine.map(partial(_kinds, columns), tasks[:1])[0]
-    if not symbol:
-        raise ValueError(f"{name} has no columns: at least one is needed")
-    table = codes = None
-    if like is not None:
-        recipe = partial(_number_rows, columns, symbol, like.dtype)
-        table = Stream(engine, tasks, starts, recipe, like)
-    if any(symbol):
-        words = partial(_words, columns, symbol)
-        codes = _coded(engine, tasks, starts, words, sum(symbol), name)
-    return Data(table, codes, blocks.is_nominal(like, one), np.empty(0))
-
-
-def _numbered(
-    handles: Sequence[Any], lengths: Sequence[int], name: str
-) -> tuple[list[Task], np.ndarray]:
-    """Return first row and handle of blocks that are not empty, and all first rows and the last."""
-    kept = [(handle, n) for handle, n in zip(handles, lengths, strict=True) if n]
-    starts = np.concatenate([[0], np.cumsum([n for _, n in kept])]).astype(np.int64)
-    if starts[-1] < 2:
-        raise ValueError(
-            f"{name} must have at least two rows (one a point), found {int(starts[-1])}"
-        )
-    return [(int(s), handle) for s, (handle, _) in zip(starts, kept, strict=False)], starts
-
-
-def _array_rows(name: str, start: int, array: np.ndarray) -> np.ndarray:
-    rows = _flat(unmasked(array, name, start))
-    if rows.dtype.kind == "f":
-        rows = np.asarray(_arrays.as_points(rows))
-        blocks.require_finite(rows, name, start)
-        return rows
-    return rows.astype(np.int64) if rows.dtype.kind == "b" else rows
-
-
-def _flat(array: np.ndarray) -> np.ndarray:
-    array = np.asanyarray(array)  # a masked one stays masked
-    return array.reshape(len(array), int(np.prod(array.shape[1:])))
-
-
-# Of a block, given its first row: its columns, and whether they are one and no table.
-Reading: TypeAlias = Callable[[int, Any], tuple[list[Column], bool]]
-
-
-def _array_columns(name: str, one: bool, start: int, array: Any) -> tuple[list[Column], bool]:
-    return array_columns(_flat(array), name, start), one
-
-
-def _frame_columns(name: str, start: int, frame: Any) -> tuple[list[Column], bool]:
-    return frame_columns(frame, name, start)
-
-
-def _kinds(columns: Reading, start: int, block: Any) -> tuple[list[bool], np.ndarray | None, bool]:
-    """Return which columns hold symbols, no rows of the others, and whether it is one column."""
-    found, one = columns(start, block)
-    numbers, _ = blocks.present(found, start)
-    return [c.symbol for c in found], np.stack(numbers, axis=1)[:0] if numbers else None, one
-
-
-def _present(
-    columns: Reading, symbol: list[bool], start: int, block: Any
-) -> tuple[list[np.ndarray], list[np.ndarray]]:
-    found, _ = columns(start, block)
-    for column, before in zip(found, symbol, strict=True):
-        if column.symbol is not before:
-            kinds = ("symbols", "numbers") if before else ("numbers", "symbols")
-            raise TypeError(
-                f"{column.label} holds {kinds[0]} in the first block of rows and {kinds[1]} in "
-                f"that from row {start}: give the whole column one type"
-            )
-    return blocks.present(found, start)
-
-
-def _number_rows(
-    columns: Reading, symbol: list[bool], dtype: np.dtype[Any], start: int, block: Any
-) -> np.ndarray:
-    rows = np.stack(_present(columns, symbol, start, block)[0], axis=1)
-    if not np.can_cast(rows.dtype, dtype, "safe"):
-        label = columns(start, block)[0][symbol.index(False)].label
-        raise TypeError(
-            f"{label}, or a column beside it, holds {dtype} in the first block of rows and "
-            f"{rows.dtype} in that from row {start}: give the whole column one type"
-        )
-    return rows.astype(dtype, copy=False)
-
-
-def _words(columns: Reading, symbol: list[bool], start: int, block: Any) -> list[np.ndarray]:
-    return _present(columns, symbol, start, block)[1]
-
-
-def _coded(
-    engine: Engine,
-    tasks: list[Task],
-    starts: np.ndarray,
-    words: Callable[..., list[np.ndarray]],
-    width: int,
-    name: str,
-) -> Stream:
-    """Return symbols as numbers; one pass finds all distinct ones."""
-    found = engine.sum(partial(_vocabulary, words, name), tasks)
-    recipe = partial(_codes, words, found.columns)
-    return Stream(engine, tasks, starts, recipe, np.zeros((0, width), dtype=np.int64))
-
-
-@dataclass(frozen=True)
-class _Vocabulary:
-    """The distinct values of some columns; the sum of two holds those of both."""
-
-    columns: list[np.ndarray]
-    name: str
-
-    def __add__(self, other: _Vocabulary) -> _Vocabulary:
-        pairs = zip(self.columns, other.columns, strict=True)
-        columns = [np.union1d(a, b) for a, b in pairs]
-        most = max(len(column) for column in columns)
-        if most > VALUES:
-            raise ValueError(
-                f"{self.name} has a column with more than {VALUES} distinct symbols: give it as "
-                "integers (its hash, say), which need no table of values"
-            )
-        return _Vocabulary(columns, self.name)
-
-
-def _vocabulary(words: Callable[..., list[np.ndarray]], name: str, *values: Any) -> _Vocabulary:
-    return _Vocabulary([np.unique(column) for column in words(*values)], name)
-
-
-def _codes(
-    words: Callable[..., list[np.ndarray]], known: list[np.ndarray], *values: Any
-) -> np.ndarray:
-    columns = zip(known, words(*values), strict=True)
-    return np.stack([np.searchsorted(k, column) for k, column in columns], axis=1)
-
-
-# ------------------------------------------------------------------------------- Parquet
-
-
-def parquet(path: Any, columns: str | Sequence[str] | None = None, name: str = "x") -> Data:
-    """Open a Parquet file, or a folder of them, as a variable whose row groups are read as needed.
-
-    Parameters
-    ----------
-    path : path, list of paths, or pyarrow.dataset.Dataset
-        File or files.
-    columns : str or list of str, optional
-        One column, or those that make up the variable; all by default.
-    name : str
-        What errors call it.
-
-    Returns
-    -------
-    Data
-        For `gram` and all measures, in the place of an array.
-    """
-    try:
-        dataset = importlib.import_module("pyarrow.dataset")
-    except ImportError as error:
-        raise ImportError("Parquet files are read by pyarrow: pip install pyarrow") from error
-    data = path if hasattr(path, "get_fragments") else dataset.dataset(path, format="parquet")
-    chosen = [columns] if isinstance(columns, str) else columns
-    known = data.schema.names
-    missing = [column for column in chosen or [] if column not in known]
-    if missing:
-        raise ValueError(f"{name}: no column {missing[0]!r}; there are {', '.join(known):.200}")
-    one = columns if isinstance(columns, str) else None
-    slabs, lengths = [], []
-    for fragment in data.get_fragments():
-        for part in fragment.split_by_row_group():
-            slabs.append(_RowGroup(part, chosen, one))
-            lengths.append(sum(group.num_rows for group in part.row_groups))
-    if not slabs:
-        raise ValueError(f"{name} must have at least two rows, found none in {path}")
-    return read_frames(Here(), slabs, lengths, name)
-
-
-@dataclass(frozen=True, eq=False)
-class _RowGroup(Slab):
-    """A row group of a Parquet file: some columns as a table, or one as a column."""
-
-    part: Any
-    columns: Sequence[str] | None
-    one: str | None
-
-    def read(self) -> Any:
-        """Read it."""
-        table = self.part.to_table(columns=self.columns)
-        return table if self.one is None else table[self.one]

@@ -1,27 +1,19 @@
 """Rows that are not in memory: files read in blocks give the answers of arrays in memory."""
 
-import sys
-
 import limits
 import numpy as np
 import pandas as pd
 import pytest
 
 import lorenyi as lr
-from lorenyi import blocks, streams
-from lorenyi.blocks import ArraySource
+from lorenyi import _memory
+from lorenyi.data.blocks import read_blocks, read_frames
+from lorenyi.data.sources import ArraySource, hstack
+from lorenyi.data.streams import Here
 from lorenyi.gram import structure
 from lorenyi.gram.streamed import Streamed
-from lorenyi.streams import Here, Stream
 
-
-@pytest.fixture(autouse=True)
-def small(monkeypatch):
-    """Let a few hundred rows count as many, so that nothing is brought to one place unasked."""
-    monkeypatch.setattr(blocks, "BLOCK_ROWS", 70)
-    monkeypatch.setattr(structure, "WHOLE", 40)
-    monkeypatch.setattr("lorenyi.spectra.search.SAMPLE", 60)
-    monkeypatch.setattr("lorenyi.spectra.auto.SAMPLE", 60)
+pytestmark = pytest.mark.usefixtures("few_count_as_many")
 
 
 @pytest.fixture
@@ -43,7 +35,7 @@ def stream(X, *lengths):
     ends = np.cumsum(lengths)
     assert ends[-1] == len(X)
     handles = [X[end - n : end] for end, n in zip(ends, lengths, strict=True)]
-    return streams.read_blocks(Here(), handles, lengths, X[:0], "x").numbers
+    return read_blocks(Here(), handles, lengths, X[:0], "x").numbers
 
 
 CUTS = [(400,), (1, 399), (150, 3, 247), (80, 80, 80, 80, 80)]
@@ -64,7 +56,7 @@ def test_a_stream_gives_the_rows_of_the_array_it_was_cut_from(lengths):
     assert source.take(index[:0]).shape == (0, 2)
     assert np.array_equal(source.rows(slice(140, 160)), X[140:160])
     assert np.array_equal(source.each(np.abs).all(), np.abs(X))
-    both = blocks.hstack([ArraySource(X), source])
+    both = hstack([ArraySource(X), source])
     assert np.array_equal(both.all(), np.hstack([X, X]))
     seen = list(source.map(lambda rows, block: (block, rows)))
     assert all(np.array_equal(X[block], rows) for block, rows in seen)
@@ -284,52 +276,12 @@ def test_bad_weights_and_ready_matrices_are_refused(memmap):
 
 def test_too_many_rows_for_one_place_are_refused_before_they_are_read(memmap, monkeypatch):
     A = lr.gram(memmap(X))
-    monkeypatch.setattr(blocks, "free_memory", lambda: 2000)
-    monkeypatch.setattr(blocks, "A_LITTLE", 0)
+    monkeypatch.setattr(_memory, "free_memory", lambda: 2000)
+    monkeypatch.setattr(_memory, "A_LITTLE", 0)
     with pytest.raises(MemoryError, match="use Auto or PivotedCholesky"):
         A.collected()
     with pytest.raises(MemoryError, match="a dense 400 x 400 kernel matrix"):
         A.dense()
-
-
-# --------------------------------------------------------------------------------- Parquet
-
-
-@pytest.fixture
-def table(tmp_path):
-    pytest.importorskip("pyarrow")
-    frame = pd.DataFrame(X, columns=["a", "b"])
-    frame["word"] = np.array(["red", "green", "blue"])[LABELS]
-    frame["label"] = LABELS
-    for i, part in enumerate((frame[:150], frame[150:])):
-        part.to_parquet(tmp_path / f"part-{i}.parquet", row_group_size=70)
-    return frame, tmp_path
-
-
-def test_a_parquet_data_set_gives_the_answer_of_the_frame(table):
-    import pyarrow.dataset as ds
-
-    frame, path = table
-    x = streams.parquet(path, ["a", "b"])
-    assert isinstance(x.numbers, Stream)
-    assert len(x.numbers.tasks) == 7
-    H = lr.Renyi(2, 10)
-    for columns in ("word", "label"):
-        here = lr.mutual_information(frame[["a", "b"]], frame[columns], entropy=H)
-        there = lr.mutual_information(x, streams.parquet(path, columns), entropy=H)
-        assert float(there) == pytest.approx(float(here), abs=1e-8)
-    mixed = lr.gram(ds.dataset(path))
-    assert [repr(f.kernel)[:5] for f in mixed.factors] == ["Gauss", "Delta"]
-    assert float(H(mixed)) == pytest.approx(float(H(lr.gram(frame))), abs=1e-8)
-
-
-def test_a_missing_column_or_library_is_named(table, monkeypatch):
-    _, path = table
-    with pytest.raises(ValueError, match="no column 'c'; there are a, b, word, label"):
-        streams.parquet(path, ["a", "c"])
-    monkeypatch.setitem(sys.modules, "pyarrow.dataset", None)
-    with pytest.raises(ImportError, match="pip install pyarrow"):
-        streams.parquet(path)
 
 
 @pytest.mark.parametrize("sigma", [1.0, "scott", lr.Nearest()], ids=repr)
@@ -342,19 +294,6 @@ def test_an_iteration_on_rows_in_a_file_finds_what_it_does_in_memory(memmap, sig
     assert "BlockLanczos" in str(H.solver.plan(lr.gram(memmap(x), lr.Gaussian(sigma)), 20))
     found = H(lr.gram(memmap(x), lr.Gaussian(sigma)))
     assert float(found) == pytest.approx(float(H(lr.gram(x, lr.Gaussian(sigma)))), abs=1e-3)
-
-
-def test_float32_rows_of_a_parquet_file_stream_through_pivots(tmp_path):
-    pa = pytest.importorskip("pyarrow")
-    import pyarrow.parquet as pq
-
-    x = points(900, 2, seed=5).astype(np.float32)
-    pq.write_table(pa.table({"a": x[:, 0], "b": x[:, 1]}), tmp_path / "x.parquet", 300)
-    H = lr.Renyi(1, solver=lr.PivotedCholesky(sample=300))
-    with limits.seconds(60):
-        found = H.certified(lr.gram(streams.parquet(tmp_path / "x.parquet"), lr.Gaussian(1.0)))
-    assert lr.Renyi(1, solver=lr.Exact())(lr.gram(x.astype(float), lr.Gaussian(1.0))) in found
-    assert found.width < 0.01
 
 
 def test_a_function_of_float32_values_streams_through_pivots(memmap):
@@ -399,8 +338,8 @@ def test_rows_of_weight_zero_in_a_file_are_absent(memmap):
 def test_blocks_of_another_type_than_the_first_are_refused_where_values_would_change():
     kinds = ((np.int8, 1), (np.int64, 257))
     frames = [pd.DataFrame({"a": np.arange(4, dtype=kind) + kind(s)}) for kind, s in kinds]
-    data = streams.read_frames(Here(), frames, [4, 4], "x")
+    data = read_frames(Here(), frames, [4, 4], "x")
     with pytest.raises(TypeError, match=r"x\['a'\].*int8 in the first block.*int64 in that"):
         lr.entropy(lr.gram(data, lr.Delta()))
-    wider = streams.read_frames(Here(), frames[::-1], [4, 4], "x")
+    wider = read_frames(Here(), frames[::-1], [4, 4], "x")
     assert float(lr.entropy(lr.gram(wider, lr.Delta()))) == 3.0

@@ -1,0 +1,98 @@
+"""Data-frames of any library: which objects are some, and their typed columns."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import numpy as np
+
+from lorenyi.data.columns import Column, object_column, value_column
+
+LIBRARIES = {"pandas", "polars", "pyarrow", "modin", "cudf", "narwhals"}
+
+
+def is_frame(x: Any) -> bool:
+    """Tell whether x is a data-frame, or a column or index of one."""
+    return hasattr(x, "__narwhals_dataframe__") or not LIBRARIES.isdisjoint(_libraries(x))
+
+
+def is_table(x: Any) -> bool:
+    """Tell whether x is a data-frame, and not one of its columns."""
+    return is_frame(x) and hasattr(type(x), "columns")
+
+
+def _libraries(x: Any) -> set[str]:
+    """Return the packages that the type of x comes from; a subclass counts for both."""
+    return {base.__module__.split(".")[0] for base in type(x).__mro__}
+
+
+def frame_columns(x: Any, name: str, first: int = 0) -> tuple[list[Column], bool]:
+    """Return the columns of a data-frame, and whether x is one; errors count from `first`."""
+    series, one = _all_series(x, name)
+    labels = [f"{name}[{s.name!r}]" if s.name not in (None, "") else name for s in series]
+    found = [_series(s, label, first) for s, label in zip(series, labels, strict=True)]
+    return found, one
+
+
+def native_columns(x: Any, name: str) -> tuple[list[Any], list[str]]:
+    """Return the columns of a data-frame as objects of its library, and their names."""
+    series, _ = _all_series(x, name)
+    return [s.to_native() for s in series], [str(s.name) for s in series]
+
+
+def _all_series(x: Any, name: str) -> tuple[list[Any], bool]:
+    """Return the columns of a data-frame, and whether x is one."""
+    import narwhals as nw
+
+    try:
+        frame = nw.from_native(_as_column(x), eager_only=True, allow_series=True)
+        if isinstance(frame, nw.Series):
+            return [frame], True
+        return list(frame.iter_columns()), False
+    except nw.exceptions.DuplicateError as error:
+        names = list(getattr(x, "column_names", None) or x.columns)
+        twice = next(n for n in names if names.count(n) > 1)
+        raise ValueError(
+            f"{name} has {names.count(twice)} columns named {twice!r}: give each a name of its own"
+        ) from error
+    except TypeError as error:
+        raise TypeError(
+            f"{name} is a {type(x).__name__}, not a data-frame in memory or one of its columns: "
+            "collect() a lazy one"
+        ) from error
+
+
+def _as_column(x: Any) -> Any:
+    """Return an index or array of pandas or pyarrow as a column, which keeps its type."""
+    if hasattr(x, "__array__") and not hasattr(x, "iloc") and "pandas" in _libraries(x):
+        return sys.modules["pandas"].Series(x)
+    if hasattr(x, "__array__") and not hasattr(x, "chunks") and hasattr(x, "type"):
+        return sys.modules["pyarrow"].chunked_array([x])
+    return x
+
+
+def _series(series: Any, label: str, first: int) -> Column:
+    import narwhals as nw
+
+    dtype = series.dtype
+    missing = np.array(series.is_null().to_numpy(), dtype=bool)
+    if dtype.is_nested():
+        raise TypeError(
+            f"{label} holds {dtype}: a column holds one number or symbol a row; spread it over "
+            "columns first"
+        )
+    if dtype in (nw.Int128, nw.UInt128, nw.Decimal, nw.Time):  # NumPy has none
+        return object_column(np.array(series.to_list(), dtype=object), missing, label, first)
+    if dtype.is_numeric() or dtype == nw.Boolean:
+        filled = series.fill_null(False if dtype == nw.Boolean else 0) if missing.any() else series
+        values = filled.to_numpy()
+        if dtype.is_float():
+            values = np.where(missing, values.dtype.type(np.nan), values)
+        return Column(label, values, dtype == nw.Boolean, missing)
+    if isinstance(dtype, (nw.Object, nw.Unknown, nw.Binary, nw.Duration)):
+        found = value_column(series.to_numpy(), label, first)
+        return Column(label, found.values, found.symbol, found.missing | missing)
+    text = np.array(series.cast(nw.String).to_numpy(), dtype=object)
+    text[missing] = ""
+    return Column(label, text.astype(str), True, missing)

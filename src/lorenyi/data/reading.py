@@ -1,0 +1,202 @@
+"""One reader for everybody: it turns what a user has into numbers and symbols.
+
+What is not in memory is read by modules that this one finds by name (`READERS`), and only when such
+data comes along.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Mapping, Sequence, Set
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from lorenyi import _arrays
+from lorenyi._arrays import Array
+from lorenyi.data.columns import (
+    Column,
+    array_columns,
+    present,
+    refuse_complex,
+    require_finite,
+    unmasked,
+)
+from lorenyi.data.frames import frame_columns, is_frame, is_table, native_columns
+from lorenyi.data.sources import Source, hstack
+
+# Which module reads data whose type comes from a package (or module) of this name, as
+# `read(x, name) -> Data`: an engine is added by a line here and a file of its own.
+READERS = {"dask": "lorenyi.distributed", "pyarrow._dataset": "lorenyi.data.parquet"}
+
+Spread: TypeAlias = Callable[[Callable[[Any, Any], Any], Sequence[Any]], list[Any]]
+
+
+@dataclass(frozen=True)
+class Data:
+    """What a user's variable holds: numbers (n x d), symbols (n x c codes), or both.
+
+    They are arrays, or sources where the data is not in memory. `apart` holds columns of numbers
+    one by one (n x 1), since side by side with floats large integers lose digits.
+    """
+
+    numbers: Array | Source | None
+    symbols: np.ndarray | Source | None
+    nominal: bool
+    reference: Array
+    apart: Sequence[np.ndarray] = ()
+
+    def codes(self) -> np.ndarray | Source:
+        """Return numbers that are equal where rows are: one a row, or (a source) its columns."""
+        numbers = list(self.apart) if self.apart else [self.numbers]
+        parts: list[Any] = [part for part in (*numbers, self.symbols) if part is not None]
+        sources = [part for part in parts if isinstance(part, Source)]
+        if sources:
+            return hstack(sources)
+        rows = [_arrays.to_numpy(part) for part in parts]
+        return _arrays.group_rows(rows)[1][:, None].astype(np.int64)
+
+
+def read(x: Any, name: str = "x") -> Data:
+    """Read a variable: an array of any library, a data-frame, one of its columns, or a sequence."""
+    if isinstance(x, Data):
+        return x
+    if module := _reader(x):
+        data: Data = importlib.import_module(module).read(x, name)
+        return data
+    if is_frame(x):
+        return _from_columns(*frame_columns(x, name), name)
+    if _arrays.is_sparse(x):
+        raise TypeError(
+            f"{name} is a SciPy sparse matrix: a kernel matrix goes in as gram({name}, "
+            "Precomputed()); sparse points are not supported, pass them as a dense array"
+        )
+    array = as_array(x, name)
+    n = int(array.shape[0]) if array.ndim else 0
+    if n < 2:
+        found = f"shape {tuple(array.shape)}" if array.ndim else "a scalar"
+        raise ValueError(f"{name} must have at least two rows (one a point), found {found}")
+    one_dimensional = array.ndim == 1
+    array = array.reshape((n, -1)) if _arrays.is_numpy(array) else _flattened(array, n)
+    if array.shape[1] == 0:
+        raise ValueError(f"{name} has {n} rows and no columns: at least one is needed")
+    if _arrays.is_numpy(array) and array.dtype.kind not in "biuf":
+        return _from_columns(array_columns(array, name), one_dimensional, name)
+    return _numbers(array, name, one_dimensional)
+
+
+def _from_columns(columns: Sequence[Column], one: bool, name: str) -> Data:
+    """Put typed columns, none of them with a gap, side by side."""
+    if not columns:
+        raise ValueError(f"{name} has no columns: at least one is needed")
+    n = len(columns[0].values)
+    if n < 2:
+        raise ValueError(f"{name} must have at least two rows, found {n}")
+    numbers, words = present(columns)
+    table = np.stack(numbers, axis=1) if numbers else None
+    codes = np.stack([c.codes() for c in columns if c.symbol], axis=1) if words else None
+    apart = [values[:, None] for values in numbers]
+    return Data(table, codes, is_nominal(table, one), np.empty(0), apart)
+
+
+def read_columns(X: Any, name: str = "X") -> list[Column]:
+    """Return the typed columns of a data-frame, an array or a sequence of rows, gaps and all."""
+    if is_frame(X):
+        return frame_columns(X, name)[0]
+    array = X if isinstance(X, np.ndarray) else _from_sequence(X, name)  # a mask stays
+    return array_columns(array.reshape(len(array), -1), name)
+
+
+def variables(X: Any, name: str = "X") -> tuple[list[Any], list[str]]:
+    """Return the columns of a table, or the items of a sequence, and their names."""
+    if is_table(X):
+        return native_columns(X, name)
+    if hasattr(X, "ndim"):
+        if X.ndim != 2:
+            raise ValueError(
+                f"{name} must have two dimensions, a column a variable; found {X.ndim}"
+            )
+        X = [X[:, j] for j in range(X.shape[1])]
+    return list(X), [f"x{j}" for j in range(len(X))]
+
+
+def is_nominal(numbers: np.ndarray | None, one: bool) -> bool:
+    """Tell whether columns are labels: no numbers, or one column of integers."""
+    return numbers is None or (numbers.dtype.kind in "iu" and one)
+
+
+def _flattened(array: Array, n: int) -> Array:
+    return _arrays.namespace(array).reshape(array, (n, -1))
+
+
+def as_array(x: Any, name: str) -> Array:
+    """Return an array of any library, or a sequence as an array; refuse masked values."""
+    return unmasked(x if _arrays.is_array(x) else _from_sequence(x, name), name)
+
+
+def _from_sequence(x: Any, name: str) -> np.ndarray:
+    """Return a sequence of numbers, strings or rows as an array."""
+    listed = hasattr(x, "__iter__") and not isinstance(x, (str, bytes, Mapping, Set))
+    if not (listed or hasattr(x, "__array__")):
+        raise TypeError(
+            f"{name} must be an array, a data-frame column or a sequence with one point a row, "
+            f"found {type(x).__name__} {x!r:.60}"
+        )
+    if hasattr(x, "__array__"):
+        return np.asarray(x)
+    items = list(x)
+    try:
+        array = np.asarray(items)
+        # NumPy makes text of all that stands beside text, such as NaN.
+        return np.asarray(items, dtype=object) if array.dtype.kind in "US" else array
+    except ValueError as error:
+        raise ValueError(
+            f"{name} is ragged: its rows have different lengths; every point needs the same shape"
+        ) from error
+
+
+def _numbers(array: Array, name: str, one_dimensional: bool) -> Data:
+    xp = _arrays.namespace(array)
+    if xp.isdtype(array.dtype, "complex floating"):
+        refuse_complex(name)
+    if xp.isdtype(array.dtype, "bool"):
+        return Data(xp.astype(array, xp.int64), None, True, _reference(array))
+    if not _arrays.is_floating(array):
+        return Data(array, None, one_dimensional, _reference(array))
+    array = _arrays.as_points(array)
+    require_finite(array, name)
+    return Data(array, None, False, array[:0, :])
+
+
+def _reference(array: Array) -> Array:
+    """Return an empty float64 array of the same library: entropies come back in it."""
+    xp = _arrays.namespace(array)
+    return xp.astype(array[:0, :], xp.float64)
+
+
+# ------------------------------------------------------------------------------- not in memory
+
+
+def _reader(x: Any) -> str | None:
+    """Return the module that reads x where this one does not."""
+    if isinstance(x, (np.memmap, Source)):
+        return "lorenyi.data.blocks"
+    module = type(x).__module__
+    return READERS.get(module.split(".")[0]) or READERS.get(module)
+
+
+def in_memory(x: Any, name: str = "x") -> Any:
+    """Return x as an array or data-frame in memory, if it is neither yet and fits there."""
+    module = _reader(x)
+    return importlib.import_module(module).collect(x, name) if module else x
+
+
+def workers_of(x: Any) -> Callable[[Any], Spread | None] | None:
+    """Return what sends data to the workers that hold x, for a map over items; None: no others.
+
+    It is called once with the data that all items share, and returns `map(function, items)`,
+    which gives function(data, item) for each, or None where there are no workers.
+    """
+    module = _reader(x)
+    return getattr(importlib.import_module(module), "spread", None) if module else None
