@@ -8,8 +8,8 @@
 from lorenyi import theory
 from lorenyi.bandwidths import Median, Nearest, Scott, Silverman
 from lorenyi.entropy import information_potential, renyi_entropy
+from lorenyi.estimate import Estimate
 from lorenyi.functionals import CollisionEntropy, Renyi
-from lorenyi.estimate import Estimate, Influence
 from lorenyi.gram import Gram, gram, joint
 from lorenyi.independence import IndependenceTest, independence_test
 from lorenyi.kernels import (

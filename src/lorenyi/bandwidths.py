@@ -111,7 +111,7 @@ class Median(Bandwidth):
         median = _median_influence(X, others)[:, None]
         if not self.standardize or X.shape[1] == 1:
             return median
-        return median + _deviation_influence(X, others)
+        return np.asarray(median + _deviation_influence(X, others))
 
 
 def _require_integer(argument: str, found: object, least: int) -> None:

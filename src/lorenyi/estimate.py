@@ -1,4 +1,4 @@
-"""`Estimate`: an amount of information with its two errors, of the sample and of the computation."""
+"""`Estimate`: an amount of information, with the errors of sampling and of computing."""
 
 from __future__ import annotations
 
@@ -197,32 +197,34 @@ class Estimate(float):
 
     # ------------------------------------------------------------------ what it looks like
 
-    def __str__(self) -> str:
-        """Show the value with its errors, in as many digits as they leave."""
+    def _short(self) -> str:
+        """Return the value with its errors, in as many digits as they leave."""
         unit = f" {self.unit}" if self.unit else ""
         error = self.standard_error
         if not error > 1e-12 * max(abs(float(self)), 1e-12):  # NaN, or none
             shown = f"{float(self):.6g}" if float(self) % 1 else f"{float(self)}"
-            return shown + unit + self._computed("")
+            return shown + unit + self._computed()
         digits = _digits(error, 2)
-        return f"{float(self):.{digits}f} ± {error:.{digits}f}{unit}{self._computed(', ')}"
+        return f"{float(self):.{digits}f} ± {error:.{digits}f}{unit}{self._computed()}"
 
-    def _computed(self, before: str) -> str:
+    def _computed(self) -> str:
         """Say how far the computation may be off: the bounds, or an error that matters."""
-        before = before or ", "
         if self.bounds is not None:
             low, high = self.bounds
             digits = _digits(high - low, 1)
             scale = 10.0**digits
             low, high = math.floor(low * scale) / scale, math.ceil(high * scale) / scale
-            return f"{before}computed within [{low:.{digits}f}, {high:.{digits}f}]"
+            return f", computed within [{low:.{digits}f}, {high:.{digits}f}]"
         error = self.computing_error or 0.0
-        return f"{before}computed to {error:.1g}" if error > 0.2 * self.standard_error else ""
+        matters = error > 0.2 * self.standard_error
+        return f", computed to {error:.1g}" if matters else ""
 
     def __repr__(self) -> str:
         """Show the value with its errors, and the kernels."""
         notes = "; ".join(filter(None, [self._proof(), ", ".join(self.about)]))
-        return f"{self!s} ({notes})" if notes else str(self)
+        return f"{self._short()} ({notes})" if notes else self._short()
+
+    __str__ = __repr__
 
     def _proof(self) -> str:
         if self.bounds is None:
@@ -237,8 +239,8 @@ class Estimate(float):
             rows.insert(0, ("95 % interval", f"{low:.4g} to {high:.4g}"))
             picture = _html.interval(low, float(self), high)
         if self.bounds is not None:
-            rows.append(("computed", f"{self._computed('').lstrip(', ')} ({self._proof()})"))
-        return _html.shown(str(self), rows, picture)
+            rows.append(("bounds", f"{self._computed().lstrip(', ')} ({self._proof()})"))
+        return _html.shown(self._short(), rows, picture)
 
     # ------------------------------------------------------------------ arithmetic
 
@@ -359,4 +361,3 @@ def _at_least(failure: float) -> str:
     """Show a probability with one digit, rounded up."""
     shown = float(f"{failure:.1g}")
     return f"{shown if shown >= failure else shown + 10.0 ** math.floor(math.log10(failure)):.1g}"
-

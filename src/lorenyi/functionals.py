@@ -17,6 +17,7 @@ import numpy as np
 
 from lorenyi import _arrays
 from lorenyi._arrays import Array
+from lorenyi._progress import Progress, reporting
 from lorenyi._threads import one_thread
 from lorenyi.entropy import log2_ranks, renyi_entropy, require_alpha
 from lorenyi.estimate import Estimate, Influence
@@ -35,6 +36,11 @@ Formula: TypeAlias = Callable[[Callable[[Gram], Any]], Any]
 
 class Functional(ABC):
     """An entropy as a frozen value: `H(A)` is an `Estimate` in bits, or a tensor with gradient."""
+
+    @property
+    def progress(self) -> Progress:
+        """How to report on long calls."""
+        return None
 
     def __call__(self, A: Gram) -> Any:
         """Return the entropy of A."""
@@ -98,10 +104,12 @@ def evaluate(formula: Formula, entropy: Callable[[Gram], Any], *grams: Gram) -> 
     def fine(A: Gram) -> Estimate:
         if id(A) not in found:
             found[id(A)] = entropy.solved(A, tol, pilots[id(A)])
+            report.step()
         return found[id(A)]
 
     tol = entropy.tolerance(_standard_error(formula(rough)), len(pilots))
-    return formula(fine)
+    with reporting(entropy.progress, len(pilots), "entropies") as report:
+        return formula(fine)
 
 
 def _standard_error(value: Any) -> float:
@@ -206,6 +214,11 @@ class Renyi(Functional):
         if isinstance(self.solver, Auto) and self.solver.tol is not None:
             return self.solver.tol / max(terms, 1)
         return super().tolerance(standard_error, terms)
+
+    @property
+    def progress(self) -> Progress:
+        """How to report on long calls: as the solver says."""
+        return self.solver.progress if isinstance(self.solver, Auto) else None
 
     def _require(self, A: Gram) -> None:
         if self.rank is not None:

@@ -22,7 +22,7 @@ import numpy as np
 
 from lorenyi import _arrays
 from lorenyi.estimate import Influence
-from lorenyi.gram import Gram, Matrix, Points
+from lorenyi.gram import Gram, Points
 from lorenyi.kernels import Delta, Laplacian
 from lorenyi.spectra.cholesky import Factor, subsample
 from lorenyi.spectra.spectrum import Spectrum
@@ -124,7 +124,7 @@ def _groups(A: Gram) -> list[tuple[np.ndarray, Gram]]:
     if not labels:
         return [(np.arange(len(A)), A)]
     codes = [_arrays.to_numpy(f.source.all()) for f in labels]
-    first, group = _arrays.group_rows(codes)
+    _, group = _arrays.group_rows(codes)
     others = [f for f in A.factors if not (isinstance(f, Points) and isinstance(f.kernel, Delta))]
     rest = A.with_factors(others)
     order = np.argsort(group, kind="stable")

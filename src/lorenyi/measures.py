@@ -32,7 +32,7 @@ def variable(x: Variable, weights: Any = None, name: str = "x") -> Gram:
     ):
         parts = [variable(v, weights, f"{name}[{i}]") for i, v in enumerate(x)]
         return joint(*parts)
-    return gram(x, weights=weights, name=name).named(name)
+    return gram(_arrays.on_host(x), weights=weights, name=name).named(name)
 
 
 def _variables(many: tuple[Variable, ...], weights: Any, least: int, what: str) -> list[Gram]:
@@ -198,9 +198,7 @@ def dual_total_correlation(
     grams = _variables(variables, weights, 2, "dual_total_correlation")
     J = joint(*grams)
     others = [joint(*grams[:i], *grams[i + 1 :]) for i in range(len(grams))]
-    return evaluate(
-        lambda H: H(J) - _sum([H(J) - H(rest) for rest in others]), entropy, *grams
-    )
+    return evaluate(lambda H: H(J) - _sum([H(J) - H(rest) for rest in others]), entropy, *grams)
 
 
 def interaction_information(

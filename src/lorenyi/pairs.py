@@ -2,10 +2,10 @@ r"""Order 2 as a mean over pairs of rows, for any number of them.
 
 .. math:: S_2 = -\log_2 \sum_{ij} w_i w_j\, k(x_i, x_j)^2
 
-is minus the logarithm of a mean over pairs, and joints multiply kernels, so every measure of order 2
-is a formula in means over the same pairs. Up to `MAX_ALL_ROWS` rows all pairs are taken. Of more, a
-balanced sample: the rows in a random order that a seed and their numbers decide, each with the S
-rows that follow it. What the sample leaves open is part of the standard error.
+is minus the logarithm of a mean over pairs of rows. Joints multiply kernels, so every measure of
+order 2 is a formula in means over the same pairs. Up to `MAX_ALL_ROWS` rows all pairs are taken. Of
+more, a balanced sample: the rows in a random order that a seed and their numbers decide, each with
+the S rows that follow it. What the sample leaves open is part of the standard error.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from lorenyi._threads import parallel
 from lorenyi.data.sources import slices
 from lorenyi.estimate import Influence
 from lorenyi.gram import Gram, Points
+from lorenyi.kernels import Kernel
 
 MAX_ALL_ROWS = 20_000  # 2 x 10^8 pairs: about a second
 MAX_SAMPLED_ROWS = 2**20  # that a sample of pairs is made of
@@ -140,5 +141,5 @@ def _squares(A: Gram, rows: slice, shifts: int) -> tuple[float, np.ndarray]:
     return total, kept
 
 
-def _factors(A: Gram, index: np.ndarray) -> list[tuple[object, Array]]:
+def _factors(A: Gram, index: np.ndarray) -> list[tuple[Kernel, Array]]:
     return [(f.kernel, f._rows(index)) for f in A.factors]  # type: ignore[union-attr]

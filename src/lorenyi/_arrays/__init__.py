@@ -4,7 +4,7 @@ Every formula elsewhere is written against the array API namespace that `namespa
 NumPy, PyTorch and any other conforming library share it.
 """
 
-from lorenyi._arrays.autograd import detach, doubled, exponents, gaussian, tracks_gradient
+from lorenyi._arrays.autograd import detach, doubled, exponents, gaussian, on_host, tracks_gradient
 from lorenyi._arrays.draws import choose, hashed, normal, signs, uniform
 from lorenyi._arrays.groups import codes, group_rows, row_keys
 from lorenyi._arrays.libraries import (
@@ -46,6 +46,7 @@ __all__ = [
     "as_points",
     "epsilon",
     "copied",
+    "on_host",
     "take",
     "concat",
     "constant",

@@ -7,14 +7,32 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
+import array_api_compat
 import numpy as np
 
-from lorenyi._arrays.libraries import Array, at_most, exp, is_torch, namespace, scaled
+from lorenyi._arrays.libraries import (
+    Array,
+    at_most,
+    exp,
+    is_array,
+    is_numpy,
+    is_torch,
+    namespace,
+    scaled,
+    to_numpy,
+)
 
 
 def tracks_gradient(x: Array) -> bool:
     """Tell whether a gradient is asked for with respect to x."""
     return is_torch(x) and bool(x.requires_grad) and sys.modules["torch"].is_grad_enabled()
+
+
+def on_host(x: Any) -> Any:
+    """Return an array in the memory of this machine as NumPy's, unless a gradient is asked for."""
+    if is_numpy(x) or not is_array(x) or tracks_gradient(x):
+        return x
+    return to_numpy(x) if "cpu" in str(array_api_compat.device(x)).lower() else x
 
 
 def detach(x: Array) -> Array:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeAlias
@@ -13,14 +13,15 @@ from lorenyi import _arrays
 from lorenyi.data import reading
 from lorenyi.data.columns import Column, array_columns, present, require_finite, unmasked
 from lorenyi.data.frames import frame_columns
-from lorenyi.data.reading import Data, is_nominal
+from lorenyi.data.kinds import MAX_LEVELS, few_levels
+from lorenyi.data.reading import Data
 from lorenyi.data.sources import row_slices
 from lorenyi.data.streams import Engine, Here, Slab, Stream, Task
 
-MAX_SYMBOLS = 2**20  # of a column: distinct ones that are numbered
+MAX_LABELS = 2**20  # of a column: distinct ones that are numbered
 
-# Of a block, given its first row: its columns, and whether they are one and no table.
-Reading: TypeAlias = Callable[[int, Any], tuple[list[Column], bool]]
+# Of a block, given its first row: its columns.
+Reading: TypeAlias = Callable[[int, Any], list[Column]]
 
 
 def read(x: Any, name: str) -> Data:
@@ -32,7 +33,7 @@ def read(x: Any, name: str) -> Data:
         handles = [_FileRows(x, cut) for cut in cuts]
         return read_blocks(Here(), handles, [c.stop - c.start for c in cuts], x[:0], name)
     if isinstance(x, Stream):
-        return Data(x, None, x.like.dtype.kind not in "f", np.empty(0))
+        return Data(x, None, _categorical(x, range(x.shape[1])), np.empty(0))
     return reading.read(x.all(), name)
 
 
@@ -65,9 +66,11 @@ def read_blocks(
     if kind in "biuf":
         recipe = partial(_array_rows, name)
         stream = Stream(engine, tasks, starts, recipe, _array_rows(name, 0, flat))
-        return Data(stream, None, kind == "b" or (kind in "iu" and like.ndim == 1), np.empty(0))
+        d = flat.shape[1]  # several columns of one type are one vector a row
+        kinds = _categorical(stream, range(1)) if d == 1 else (False,) * d
+        return Data(stream, None, kinds, np.empty(0))
     array_columns(flat, name)  # refuses complex numbers
-    return _typed(engine, tasks, starts, partial(_array_columns, name, like.ndim == 1), name)
+    return _typed(engine, tasks, starts, partial(_array_columns, name), name)
 
 
 def read_frames(engine: Engine, handles: Sequence[Any], lengths: Sequence[int], name: str) -> Data:
@@ -80,17 +83,50 @@ def _typed(
     engine: Engine, tasks: list[Task], starts: np.ndarray, columns: Reading, name: str
 ) -> Data:
     """Read typed columns; the first block tells what all others hold."""
-    symbol, like, one = engine.map(partial(_kinds, columns), tasks[:1])[0]
-    if not symbol:
+    labels, like = engine.map(partial(_kinds, columns), tasks[:1])[0]
+    if not labels:
         raise ValueError(f"{name} has no columns: at least one is needed")
     table = codes = None
+    categorical: tuple[bool, ...] = ()
     if like is not None:
-        recipe = partial(_number_rows, columns, symbol, like.dtype)
+        recipe = partial(_number_rows, columns, labels, like.dtype)
         table = Stream(engine, tasks, starts, recipe, like)
-    if any(symbol):
-        words = partial(_words, columns, symbol)
-        codes = _coded(engine, tasks, starts, words, sum(symbol), name)
-    return Data(table, codes, is_nominal(like, one), np.empty(0))
+        categorical = _categorical(table, range(like.shape[1]))
+    if any(labels):
+        words = partial(_words, columns, labels)
+        codes = _coded(engine, tasks, starts, words, sum(labels), name)
+    return Data(table, codes, categorical, np.empty(0), units=len(labels) > 1)
+
+
+def _categorical(stream: Stream, columns: Iterable[int]) -> tuple[bool, ...]:
+    """Tell which columns of numbers hold categories; one pass over those that may."""
+    first = stream.rows(slice(0, min(len(stream), 1000)))
+    may = [j for j in columns if len(few_levels(first[:, j]))]
+    if not may:
+        return (False,) * stream.shape[1]
+    found = stream.sum(partial(_levels, may))
+    few = {j for j, levels in zip(may, found.columns, strict=True) if levels is not None}
+    return tuple(j in few for j in range(stream.shape[1]))
+
+
+@dataclass(frozen=True)
+class _Levels:
+    """The distinct values of some columns, None where there are too many; the sum is of both."""
+
+    columns: list[np.ndarray | None]
+
+    def __add__(self, other: _Levels) -> _Levels:
+        return _Levels([_few(a, b) for a, b in zip(self.columns, other.columns, strict=True)])
+
+
+def _few(*parts: np.ndarray | None) -> np.ndarray | None:
+    known = [part for part in parts if part is not None and len(part)]
+    both = np.unique(np.concatenate(known)) if len(known) == len(parts) else None
+    return both if both is not None and len(both) <= MAX_LEVELS else None
+
+
+def _levels(columns: list[int], rows: np.ndarray, block: slice) -> _Levels:
+    return _Levels([_few(few_levels(rows[:, j])) for j in columns])
 
 
 def _numbered(
@@ -120,28 +156,28 @@ def _flat(array: np.ndarray) -> np.ndarray:
     return array.reshape(len(array), int(np.prod(array.shape[1:])))
 
 
-def _array_columns(name: str, one: bool, start: int, array: Any) -> tuple[list[Column], bool]:
-    return array_columns(_flat(array), name, start), one
+def _array_columns(name: str, start: int, array: Any) -> list[Column]:
+    return array_columns(_flat(array), name, start)
 
 
-def _frame_columns(name: str, start: int, frame: Any) -> tuple[list[Column], bool]:
-    return frame_columns(frame, name, start)
+def _frame_columns(name: str, start: int, frame: Any) -> list[Column]:
+    return frame_columns(frame, name, start)[0]
 
 
-def _kinds(columns: Reading, start: int, block: Any) -> tuple[list[bool], np.ndarray | None, bool]:
-    """Return which columns hold symbols, no rows of the others, and whether it is one column."""
-    found, one = columns(start, block)
+def _kinds(columns: Reading, start: int, block: Any) -> tuple[list[bool], np.ndarray | None]:
+    """Return which columns hold labels by their type, and no rows of the others."""
+    found = columns(start, block)
     numbers, _ = present(found, start)
-    return [c.symbol for c in found], np.stack(numbers, axis=1)[:0] if numbers else None, one
+    return [c.label_type for c in found], np.stack(numbers, axis=1)[:0] if numbers else None
 
 
 def _present(
-    columns: Reading, symbol: list[bool], start: int, block: Any
+    columns: Reading, labels: list[bool], start: int, block: Any
 ) -> tuple[list[np.ndarray], list[np.ndarray]]:
-    found, _ = columns(start, block)
-    for column, before in zip(found, symbol, strict=True):
-        if column.symbol is not before:
-            kinds = ("symbols", "numbers") if before else ("numbers", "symbols")
+    found = columns(start, block)
+    for column, before in zip(found, labels, strict=True):
+        if column.label_type is not before:
+            kinds = ("labels", "numbers") if before else ("numbers", "labels")
             raise TypeError(
                 f"{column.label} holds {kinds[0]} in the first block of rows and {kinds[1]} in "
                 f"that from row {start}: give the whole column one type"
@@ -150,11 +186,11 @@ def _present(
 
 
 def _number_rows(
-    columns: Reading, symbol: list[bool], dtype: np.dtype[Any], start: int, block: Any
+    columns: Reading, labels: list[bool], dtype: np.dtype[Any], start: int, block: Any
 ) -> np.ndarray:
-    rows = np.stack(_present(columns, symbol, start, block)[0], axis=1)
+    rows = np.stack(_present(columns, labels, start, block)[0], axis=1)
     if not np.can_cast(rows.dtype, dtype, "safe"):
-        label = columns(start, block)[0][symbol.index(False)].label
+        label = columns(start, block)[labels.index(False)].label
         raise TypeError(
             f"{label}, or a column beside it, holds {dtype} in the first block of rows and "
             f"{rows.dtype} in that from row {start}: give the whole column one type"
@@ -162,8 +198,8 @@ def _number_rows(
     return rows.astype(dtype, copy=False)
 
 
-def _words(columns: Reading, symbol: list[bool], start: int, block: Any) -> list[np.ndarray]:
-    return _present(columns, symbol, start, block)[1]
+def _words(columns: Reading, labels: list[bool], start: int, block: Any) -> list[np.ndarray]:
+    return _present(columns, labels, start, block)[1]
 
 
 def _coded(
@@ -174,7 +210,7 @@ def _coded(
     width: int,
     name: str,
 ) -> Stream:
-    """Return symbols as numbers; one pass finds all distinct ones."""
+    """Return labels as numbers; one pass finds all distinct ones."""
     found = engine.sum(partial(_vocabulary, words, name), tasks)
     recipe = partial(_codes, words, found.columns)
     return Stream(engine, tasks, starts, recipe, np.zeros((0, width), dtype=np.int64))
@@ -191,9 +227,9 @@ class _Vocabulary:
         pairs = zip(self.columns, other.columns, strict=True)
         columns = [np.union1d(a, b) for a, b in pairs]
         most = max(len(column) for column in columns)
-        if most > MAX_SYMBOLS:
+        if most > MAX_LABELS:
             raise ValueError(
-                f"{self.name} has a column with more than {MAX_SYMBOLS} distinct symbols: give it "
+                f"{self.name} has a column with more than {MAX_LABELS} distinct labels: give it "
                 "as integers (its hash, say), which need no table of values"
             )
         return _Vocabulary(columns, self.name)

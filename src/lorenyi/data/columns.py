@@ -1,6 +1,6 @@
 """Typed columns: what arrays and data-frames hold, read in one way for everybody.
 
-A column holds numbers or symbols, and tells where it has no value. Whether such a gap is an error
+A column holds numbers or labels, and tells where it has no value. Whether such a gap is an error
 is for its reader to say.
 """
 
@@ -18,9 +18,12 @@ import numpy as np
 
 from lorenyi import _arrays
 from lorenyi._arrays import Array
+from lorenyi.data.kinds import is_categorical
 from lorenyi.data.sources import row_slices
 
 REMEDY = "drop or impute such rows first"
+# Of a datetime, which is a date too, the first counts.
+TIMES = (datetime.datetime, datetime.date, datetime.timedelta, datetime.time)
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,17 +35,23 @@ class Column:
     label : str
         What errors call it.
     values : array of n
-        Numbers (integers stay integers), or symbols in a form that can be sorted.
-    symbol : bool
-        Whether they are symbols: text, truth values, categories, times.
+        Numbers (integers stay integers; dates and durations are days), or labels that can be
+        sorted.
+    label_type : bool
+        Whether they are labels by their type: text, truth values, categories.
     missing : array of bool
         Where there is no value. NaN in a column of floats is not marked.
     """
 
     label: str
     values: np.ndarray
-    symbol: bool
+    label_type: bool
     missing: np.ndarray
+
+    @property
+    def categorical(self) -> bool:
+        """Whether the values are categories: by their type, or few distinct whole numbers."""
+        return self.label_type or is_categorical(self.values[~self.missing])
 
     def present(self, first: int = 0) -> np.ndarray:
         """Return the values, if none is missing; errors count rows from `first`."""
@@ -96,7 +105,7 @@ def require_finite(array: Array, name: str, first: int = 0) -> None:
 
 
 def present(columns: Sequence[Column], first: int = 0) -> tuple[list[np.ndarray], list[np.ndarray]]:
-    """Return the numbers and the symbols of columns; refuse those that are missing or not finite.
+    """Return the numbers and the labels of columns; refuse those that are missing or not finite.
 
     Errors count rows from `first`.
     """
@@ -107,7 +116,7 @@ def present(columns: Sequence[Column], first: int = 0) -> tuple[list[np.ndarray]
         if values.dtype.kind == "f":
             values = _arrays.as_points(values)
             require_finite(values[:, None], column.label, first)
-        (words if column.symbol else numbers).append(values)
+        (words if column.label_type else numbers).append(values)
     return numbers, words
 
 
@@ -151,11 +160,21 @@ def value_column(values: np.ndarray, label: str, first: int) -> Column:
         return object_column(values.astype(object), missing, label, first)
     if kind in "mM":
         missing |= np.isnat(values)
+        return Column(label, days(values), False, missing)
     return Column(label, values, kind not in "iuf", missing)
 
 
+def days(values: np.ndarray) -> np.ndarray:
+    """Return dates (since 1970) or durations in days; NaN where there is none."""
+    kind = values.dtype.kind
+    if kind == "m" and np.datetime_data(values.dtype)[0] in "YM":  # years and months vary
+        values = values.astype("datetime64[D]") - np.datetime64(0, "D")
+    fine = values.astype("datetime64[us]" if kind == "M" else "timedelta64[us]")
+    return np.where(np.isnat(values), np.nan, fine.astype(np.int64) / 86_400e6)
+
+
 def object_column(values: np.ndarray, missing: np.ndarray, label: str, first: int) -> Column:
-    """Read objects of one kind: all numbers, or all symbols."""
+    """Read objects of one kind: all numbers, all times, or all labels."""
     missing = missing | np.fromiter(map(_is_missing, values), dtype=bool, count=len(values))
     known = values[~missing]
     types = set(map(type, known))
@@ -168,6 +187,8 @@ def object_column(values: np.ndarray, missing: np.ndarray, label: str, first: in
         return Column(label, _as_numbers(values, missing, whole, label), False, missing)
     if family is Complex:
         refuse_complex(label)
+    if family in TIMES:
+        return Column(label, _times(values, missing, family), False, missing)
     found = np.full(len(values), "", dtype=object)
     found[~missing] = list(_texts(known, family, label))
     return Column(label, found.astype(str), True, missing)
@@ -185,7 +206,7 @@ def _family(kind: type) -> type:
         return bool
     if issubclass(kind, (Real, Decimal)):
         return Real
-    families = (Complex, str, bytes, datetime.datetime)
+    families = (Complex, str, bytes, *TIMES)
     return next((family for family in families if issubclass(kind, family)), kind)
 
 
@@ -208,8 +229,26 @@ def _as_numbers(values: np.ndarray, missing: np.ndarray, whole: bool, label: str
     )
 
 
+def _times(values: np.ndarray, missing: np.ndarray, family: type) -> np.ndarray:
+    """Return dates, times of day or durations in days."""
+    found = np.full(len(values), np.nan)
+    day = datetime.timedelta(days=1)
+    for i in np.flatnonzero(~missing):
+        value = values[i]
+        if family is datetime.datetime:
+            zone = value.tzinfo and datetime.UTC
+            value = value - datetime.datetime(1970, 1, 1, tzinfo=zone)
+        elif family is datetime.date:
+            value = value - datetime.date(1970, 1, 1)
+        elif family is datetime.time:
+            seconds = 3600 * value.hour + 60 * value.minute + value.second
+            value = datetime.timedelta(seconds=seconds, microseconds=value.microsecond)
+        found[i] = value / day
+    return found
+
+
 def _texts(values: np.ndarray, family: type, label: str) -> Iterable[str]:
-    """Return symbols as text that is equal where they are."""
+    """Return labels as text that is equal where they are."""
     if family is str:
         return values
     if family is bytes:

@@ -72,6 +72,19 @@ def _as_column(x: Any) -> Any:
     return x
 
 
+def _in_days(series: Any, missing: np.ndarray) -> np.ndarray:
+    """Return dates (since 1970) or durations in days; NaN where there is none."""
+    import narwhals as nw
+
+    if series.dtype == nw.Duration:
+        found = series.dt.total_microseconds()
+    else:
+        found = series.cast(nw.Datetime("us")) if series.dtype == nw.Date else series
+        found = found.dt.timestamp("us")
+    values = found.fill_null(0).to_numpy() if missing.any() else found.to_numpy()
+    return np.where(missing, np.nan, values.astype(np.float64) / 86_400e6)
+
+
 def _series(series: Any, label: str, first: int) -> Column:
     import narwhals as nw
 
@@ -79,7 +92,7 @@ def _series(series: Any, label: str, first: int) -> Column:
     missing = np.array(series.is_null().to_numpy(), dtype=bool)
     if dtype.is_nested():
         raise TypeError(
-            f"{label} holds {dtype}: a column holds one number or symbol a row; spread it over "
+            f"{label} holds {dtype}: a column holds one number or label a row; spread it over "
             "columns first"
         )
     if dtype in (nw.Int128, nw.UInt128, nw.Decimal, nw.Time):  # NumPy has none
@@ -90,9 +103,11 @@ def _series(series: Any, label: str, first: int) -> Column:
         if dtype.is_float():
             values = np.where(missing, values.dtype.type(np.nan), values)
         return Column(label, values, dtype == nw.Boolean, missing)
-    if isinstance(dtype, (nw.Object, nw.Unknown, nw.Binary, nw.Duration)):
+    if dtype.is_temporal():
+        return Column(label, _in_days(series, missing), False, missing)
+    if isinstance(dtype, (nw.Object, nw.Unknown, nw.Binary)):
         found = value_column(series.to_numpy(), label, first)
-        return Column(label, found.values, found.symbol, found.missing | missing)
+        return Column(label, found.values, found.label_type, found.missing | missing)
     text = np.array(series.cast(nw.String).to_numpy(), dtype=object)
     text[missing] = ""
     return Column(label, text.astype(str), True, missing)

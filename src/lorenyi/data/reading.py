@@ -1,4 +1,4 @@
-"""One reader for everybody: it turns what a user has into numbers and symbols.
+"""One reader for everybody: it turns what a user has into numbers and labels.
 
 What is not in memory is read by modules that this one finds by name (`READERS`), and only when such
 data comes along.
@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -24,6 +25,7 @@ from lorenyi.data.columns import (
     unmasked,
 )
 from lorenyi.data.frames import frame_columns, is_frame, is_table, native_columns
+from lorenyi.data.kinds import is_categorical
 from lorenyi.data.sources import Source, hstack
 
 # Which module reads data whose type comes from a package (or module) of this name, as
@@ -35,27 +37,70 @@ Spread: TypeAlias = Callable[[Callable[[Any, Any], Any], Sequence[Any]], list[An
 
 @dataclass(frozen=True)
 class Data:
-    """What a user's variable holds: numbers (n x d), symbols (n x c codes), or both.
+    """What a user's variable holds: numbers (n x d), labels (n x c codes), or both.
 
-    They are arrays, or sources where the data is not in memory. `apart` holds columns of numbers
-    one by one (n x 1), since side by side with floats large integers lose digits.
+    They are arrays, or sources where the data is not in memory.
+
+    Attributes
+    ----------
+    numbers : array, Source or None
+        Columns of numbers, side by side.
+    labels : array, Source or None
+        Columns of labels, as codes.
+    categorical : tuple of bool
+        Which columns of numbers hold categories: few distinct whole numbers.
+    reference : array
+        No rows; tells the library in which entropies come back.
+    apart : sequence of array
+        The columns of numbers one by one (n x 1), since side by side with floats large integers
+        lose digits; empty where they are of one type.
+    units : bool
+        Whether each column has a unit of its own, as in a data-frame.
     """
 
     numbers: Array | Source | None
-    symbols: np.ndarray | Source | None
-    nominal: bool
+    labels: np.ndarray | Source | None
+    categorical: tuple[bool, ...]
     reference: Array
     apart: Sequence[np.ndarray] = ()
+    units: bool = False
 
     def codes(self) -> np.ndarray | Source:
-        """Return numbers that are equal where rows are: one a row, or (a source) its columns."""
+        """Return codes that are equal where rows are: one a row, or (a source) its columns."""
         numbers = list(self.apart) if self.apart else [self.numbers]
-        parts: list[Any] = [part for part in (*numbers, self.symbols) if part is not None]
-        sources = [part for part in parts if isinstance(part, Source)]
-        if sources:
-            return hstack(sources)
-        rows = [_arrays.to_numpy(part) for part in parts]
-        return _arrays.group_rows(rows)[1][:, None].astype(np.int64)
+        return _codes([part for part in (*numbers, self.labels) if part is not None])
+
+    def split(self) -> tuple[Array | Source | None, np.ndarray | Source | None]:
+        """Return the columns that hold numbers, and codes of those that hold categories."""
+        if self.numbers is None or not any(self.categorical):
+            return self.numbers, None if self.labels is None else _codes([self.labels])
+        if all(self.categorical):
+            return None, self.codes()
+        kept = np.flatnonzero(~np.array(self.categorical))
+        moved = np.flatnonzero(self.categorical)
+        if isinstance(self.numbers, Source):
+            categories: list[Any] = [self.numbers.each(partial(_columns, moved))]
+        else:
+            categories = (
+                [self.apart[int(j)] for j in moved] if self.apart else [self.numbers[:, moved]]
+            )
+        labels = [] if self.labels is None else [self.labels]
+        rest = partial(_columns, kept)
+        numbers = self.numbers
+        numbers = numbers.each(rest) if isinstance(numbers, Source) else rest(numbers)
+        return numbers, _codes([*categories, *labels])
+
+
+def _columns(index: np.ndarray, rows: Array) -> Array:
+    return rows[:, index]
+
+
+def _codes(parts: list[Any]) -> np.ndarray | Source:
+    sources = [part for part in parts if isinstance(part, Source)]
+    if sources:
+        return hstack([source.each(_arrays.codes) for source in sources])
+    rows = [_arrays.to_numpy(part) for part in parts]
+    return _arrays.group_rows(rows)[1][:, None].astype(np.int64)
 
 
 def read(x: Any, name: str = "x") -> Data:
@@ -66,7 +111,7 @@ def read(x: Any, name: str = "x") -> Data:
         data: Data = importlib.import_module(module).read(x, name)
         return data
     if is_frame(x):
-        return _from_columns(*frame_columns(x, name), name)
+        return _from_columns(frame_columns(x, name)[0], name)
     if _arrays.is_sparse(x):
         raise TypeError(
             f"{name} is a SciPy sparse matrix: a kernel matrix goes in as gram({name}, "
@@ -77,16 +122,15 @@ def read(x: Any, name: str = "x") -> Data:
     if n < 2:
         found = f"shape {tuple(array.shape)}" if array.ndim else "a scalar"
         raise ValueError(f"{name} must have at least two rows (one a point), found {found}")
-    one_dimensional = array.ndim == 1
     array = array.reshape((n, -1)) if _arrays.is_numpy(array) else _flattened(array, n)
     if array.shape[1] == 0:
         raise ValueError(f"{name} has {n} rows and no columns: at least one is needed")
     if _arrays.is_numpy(array) and array.dtype.kind not in "biuf":
-        return _from_columns(array_columns(array, name), one_dimensional, name)
-    return _numbers(array, name, one_dimensional)
+        return _from_columns(array_columns(array, name), name)
+    return _numbers(array, name)
 
 
-def _from_columns(columns: Sequence[Column], one: bool, name: str) -> Data:
+def _from_columns(columns: Sequence[Column], name: str) -> Data:
     """Put typed columns, none of them with a gap, side by side."""
     if not columns:
         raise ValueError(f"{name} has no columns: at least one is needed")
@@ -95,9 +139,10 @@ def _from_columns(columns: Sequence[Column], one: bool, name: str) -> Data:
         raise ValueError(f"{name} must have at least two rows, found {n}")
     numbers, words = present(columns)
     table = np.stack(numbers, axis=1) if numbers else None
-    codes = np.stack([c.codes() for c in columns if c.symbol], axis=1) if words else None
+    codes = np.stack([c.codes() for c in columns if c.label_type], axis=1) if words else None
     apart = [values[:, None] for values in numbers]
-    return Data(table, codes, is_nominal(table, one), np.empty(0), apart)
+    kinds = tuple(is_categorical(values) for values in numbers)
+    return Data(table, codes, kinds, np.empty(0), apart, units=len(columns) > 1)
 
 
 def read_columns(X: Any, name: str = "X") -> list[Column]:
@@ -119,11 +164,6 @@ def variables(X: Any, name: str = "X") -> tuple[list[Any], list[str]]:
             )
         X = [X[:, j] for j in range(X.shape[1])]
     return list(X), [f"x{j}" for j in range(len(X))]
-
-
-def is_nominal(numbers: np.ndarray | None, one: bool) -> bool:
-    """Tell whether columns are labels: no numbers, or one column of integers."""
-    return numbers is None or (numbers.dtype.kind in "iu" and one)
 
 
 def _flattened(array: Array, n: int) -> Array:
@@ -156,17 +196,23 @@ def _from_sequence(x: Any, name: str) -> np.ndarray:
         ) from error
 
 
-def _numbers(array: Array, name: str, one_dimensional: bool) -> Data:
+def _numbers(array: Array, name: str) -> Data:
+    """Read an array of one type: a single column by its values, several as one vector a row."""
     xp = _arrays.namespace(array)
     if xp.isdtype(array.dtype, "complex floating"):
         refuse_complex(name)
+    d = int(array.shape[1])
     if xp.isdtype(array.dtype, "bool"):
-        return Data(xp.astype(array, xp.int64), None, True, _reference(array))
-    if not _arrays.is_floating(array):
-        return Data(array, None, one_dimensional, _reference(array))
-    array = _arrays.as_points(array)
-    require_finite(array, name)
-    return Data(array, None, False, array[:0, :])
+        return Data(xp.astype(array, xp.int64), None, (d == 1,) * d, _reference(array))
+    if _arrays.is_floating(array):
+        array = _arrays.as_points(array)
+        require_finite(array, name)
+        reference = array[:0, :]
+    else:
+        reference = _reference(array)
+    few = d == 1 and not _arrays.tracks_gradient(array)
+    few = few and is_categorical(_arrays.to_numpy(array)[:, 0])
+    return Data(array, None, (few,) * d, reference)
 
 
 def _reference(array: Array) -> Array:

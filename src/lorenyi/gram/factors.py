@@ -168,7 +168,7 @@ def _side_by_side(first: Points, second: Points) -> Points:
 
 
 def rules_of(kernel: Kernel, columns: int) -> tuple[Rule, ...]:
-    """Return the rule that a kernel, not yet prepared, chooses its bandwidth by, if there is one."""
+    """Return the rule by which a kernel, not yet prepared, chooses its bandwidth, if any."""
     chosen = getattr(kernel, "sigma", None)
     return (Rule(columns, chosen),) if isinstance(chosen, Bandwidth) else ()
 

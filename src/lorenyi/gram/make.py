@@ -11,6 +11,7 @@ import numpy as np
 from lorenyi import _arrays
 from lorenyi._arrays import Array
 from lorenyi._memory import fits
+from lorenyi.bandwidths import Median
 from lorenyi.data.reading import Data, read
 from lorenyi.data.sources import ArraySource, Source
 from lorenyi.data.streams import Stream
@@ -47,8 +48,9 @@ def gram(
     x : array, data-frame, column or sequence of n points; or a matrix, with `Precomputed()`
         Rows are points; further axes are flattened.
     kernel : Kernel or callable, optional
-        Default: floats and 2-D integers get `Gaussian("median")`; strings, booleans, categoricals
-        and 1-D integers `Delta()`; a mixed data-frame the product of both.
+        Default: numbers get `Gaussian("median")`; text, truth values, categoricals and whole
+        numbers of at most ten distinct values `Delta()`; a mixed data-frame the product of both.
+        See `lorenyi.data.kinds`.
     weights : array of n, optional
         Frequencies: weight 2 is a repeated row, 0 an absent one, and n is their sum.
     check : {"seen", "full"}
@@ -158,12 +160,15 @@ def _as_kernel(kernel: Any) -> Kernel:
 
 def _parts(data: Data, kernel: Kernel | None, name: str) -> list[tuple[Kernel, Array]]:
     """Pair what the data holds with kernels."""
-    if isinstance(kernel, Delta) or (kernel is None and data.nominal):
-        return [(kernel or Delta(), data.codes())]
+    if isinstance(kernel, Delta):
+        return [(kernel, data.codes())]
     if kernel is None:
-        parts: list[tuple[Kernel, Array]] = [(Gaussian("median"), data.numbers)]
-        return parts + ([(Delta(), data.symbols)] if data.symbols is not None else [])
-    if data.symbols is not None or data.numbers is None:
+        numbers, categories = data.split()
+        several = data.units and numbers is not None and numbers.shape[1] > 1
+        scale = Median(standardize=True) if several else Median()
+        pairs: list[tuple[Kernel, Any]] = [(Gaussian(scale), numbers), (Delta(), categories)]
+        return [(k, points) for k, points in pairs if points is not None]
+    if data.labels is not None or data.numbers is None:
         raise TypeError(
             f"{name} has text, boolean or categorical columns, which {kernel!r} cannot read: use "
             "Delta(), or encode them as numbers"

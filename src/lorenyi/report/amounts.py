@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from lorenyi import measures
-from lorenyi.functionals import Renyi
 from lorenyi.estimate import Estimate
+from lorenyi.functionals import Renyi
 from lorenyi.gram import Gram, gram, joint
 from lorenyi.independence import IndependenceTest, independence_test
 from lorenyi.plots.matrix import pairwise

@@ -67,7 +67,7 @@ def spectrum(
     """
     variable = _variable(X, categorical)
     n = len(variable.values)
-    median = _distance(variable, seed)
+    median = _distance(variable)
     sigma = median if bandwidth is None else bandwidth
     A = variable.gram(Gaussian(sigma), True, None)
     found = _solved(A, rank if rank is not None or n <= WHOLE else min(LEADING, n - 1), seed)
@@ -156,15 +156,15 @@ def _solved(A: Gram, rank: int | None, seed: int) -> Spectrum:
 def _variable(X: Any, categorical: Sequence[int]) -> Variable:
     columns = read_columns(X)
     reading.require_values(columns, False)
-    symbols = [j in set(categorical) or c.symbol for j, c in enumerate(columns)]
+    symbols = [j in set(categorical) or c.label_type for j, c in enumerate(columns)]
     return reading.variable(columns, symbols, [False] * len(columns))
 
 
-def _distance(variable: Variable, seed: int) -> float:
+def _distance(variable: Variable) -> float:
     numbers = variable.standardised(None)
     if not numbers.shape[1]:
         return 1.0
-    return float(Median(seed=seed)(ArraySource(numbers), None))  # type: ignore[arg-type]
+    return float(Median()(ArraySource(numbers), None))  # type: ignore[arg-type]
 
 
 def _silverman(variable: Variable) -> float | None:

@@ -29,16 +29,16 @@ from lorenyi._memory import fits
 from lorenyi._threads import parallel
 from lorenyi.data.sources import slices
 from lorenyi.entropy import renyi_entropy
-from lorenyi.functionals import Renyi
 from lorenyi.estimate import Estimate
+from lorenyi.functionals import Renyi
 from lorenyi.gram import Gram
 from lorenyi.selection.ends import Limits, Side, Wanted
 from lorenyi.selection.proven import FAILURE, Basis, Proof
 from lorenyi.spectra.auto import Auto
-from lorenyi.spectra.prover import share
 from lorenyi.spectra.bounds import together
 from lorenyi.spectra.cholesky import Factor
 from lorenyi.spectra.krylov import Krylov
+from lorenyi.spectra.prover import share
 from lorenyi.spectra.solver import known_spectrum
 
 SMOOTH, SQUARE = 1e-6, 1e-7  # of a column's kernel and of its square: what factors may leave out

@@ -32,8 +32,8 @@ from lorenyi import _arrays
 from lorenyi._memory import fits
 from lorenyi.data.sources import slices
 from lorenyi.entropy import renyi_entropy
-from lorenyi.functionals import Renyi
 from lorenyi.estimate import Estimate
+from lorenyi.functionals import Renyi
 from lorenyi.gram import Gram
 from lorenyi.spectra.bounds import spread_from
 from lorenyi.spectra.krylov import Krylov

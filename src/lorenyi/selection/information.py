@@ -21,8 +21,8 @@ import numpy as np
 
 from lorenyi import _arrays
 from lorenyi._threads import parallel
-from lorenyi.functionals import Renyi
 from lorenyi.estimate import Estimate
+from lorenyi.functionals import Renyi
 from lorenyi.gram import Gram
 from lorenyi.selection.chosen import Chosen, Column, Enclosing, affordable, column
 from lorenyi.selection.ends import Side, Wanted, look
@@ -261,7 +261,9 @@ class Kernels(Information):
             asked = [(self.entropy, i, given, target, wanted[i]) for i in missing]
             there = self._spread(_on_a_worker, asked)
             for i, ends in zip(missing, there, strict=True):
-                self._keep((*given, i), target, Estimate.within(*ends[:3], failure=ends[3]), wanted[i])
+                self._keep(
+                    (*given, i), target, Estimate.within(*ends[:3], failure=ends[3]), wanted[i]
+                )
             missing = []
         small = self._small(given, target) if missing else None
         levels = self._levels(given) if missing and not small and self._direct(target) else None

@@ -20,8 +20,8 @@ import numpy as np
 
 from lorenyi import _arrays
 from lorenyi.entropy import renyi_entropy
-from lorenyi.functionals import Renyi
 from lorenyi.estimate import Estimate
+from lorenyi.functionals import Renyi
 from lorenyi.gram import Gram, Matrix
 from lorenyi.selection.ends import Side, look, squared_norm
 from lorenyi.spectra import Spectrum, enclosure

@@ -24,8 +24,8 @@ from lorenyi._memory import fits
 from lorenyi._threads import parallel
 from lorenyi.data.sources import slices
 from lorenyi.entropy import renyi_entropy
-from lorenyi.functionals import Renyi
 from lorenyi.estimate import Estimate
+from lorenyi.functionals import Renyi
 from lorenyi.gram import Gram
 from lorenyi.selection.chosen import Column
 from lorenyi.selection.ends import Limits

@@ -30,8 +30,8 @@ import numpy as np
 
 from lorenyi import _arrays
 from lorenyi._threads import one_thread, parallel
-from lorenyi.functionals import Renyi
 from lorenyi.estimate import Estimate
+from lorenyi.functionals import Renyi
 from lorenyi.gram import Gram
 from lorenyi.selection.chosen import flushed
 from lorenyi.selection.ends import Limits, Side, Wanted

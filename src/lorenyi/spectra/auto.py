@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from numbers import Real
 
 from lorenyi import _arrays
+from lorenyi._progress import Progress, note, reporting
 from lorenyi._threads import one_thread, parallel
 from lorenyi.gram import Gram
 from lorenyi.pairs import MAX_ALL_ROWS, PairMean, pair_mean
@@ -19,7 +20,7 @@ from lorenyi.spectra.bounds import union
 from lorenyi.spectra.exact import Exact
 from lorenyi.spectra.lanczos import BlockLanczos
 from lorenyi.spectra.lowrank import LowRank
-from lorenyi.spectra.prover import Progress, Prover, share
+from lorenyi.spectra.prover import Prover, share
 from lorenyi.spectra.solver import Goal, Solver, Width, known_spectrum, require_seed
 from lorenyi.spectra.spectrum import Spectrum, require_rank
 
@@ -74,20 +75,22 @@ class Auto(Solver):
     """The default solver: the cheapest way to the accuracy that is wanted.
 
     Equal rows, equality kernels and finite feature maps are used first. Order 2 without a rank is a
-    mean over pairs of rows. Else each block that is left gets all its eigenvalues if it is small, or
-    a pivoted Cholesky factor and an estimate of what that leaves, linear in the number of rows.
+    mean over pairs of rows. Else each block that is left gets all its eigenvalues if it is small,
+    or a pivoted Cholesky factor and an estimate of what that leaves, linear in the number of rows.
 
     Parameters
     ----------
     tol : float, optional
-        Computing error in bits: as estimated, or, for `Renyi.certified`, the width of proven bounds.
+        Computing error in bits: as estimated, or, for `Renyi.certified`, the width of the bounds.
         By default a tenth of the standard error, at most 0.01 bits; proven bounds 0.01 bits wide.
     memory : int, optional
         Bytes that a proof may use; half of what is free by default.
     seed : int
         Seed of everything random.
-    progress : callable, optional
-        Called with a message and the computing error (bits) after each refinement.
+    progress : bool or callable, optional
+        By default a bar appears in terminals and notebooks when a call takes some seconds; False:
+        never. A function is called with a message and the computing error (bits) after each
+        refinement.
 
     Examples
     --------
@@ -100,7 +103,7 @@ class Auto(Solver):
     tol: float | None = None
     memory: int | None = None
     seed: int = 0
-    progress: Progress | None = field(default=None, compare=False, repr=False)
+    progress: Progress = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         if self.tol is not None and not (isinstance(self.tol, Real) and self.tol > 0):
@@ -119,7 +122,8 @@ class Auto(Solver):
             if A.tracks_gradient:
                 return self._differentiable(A, rank)
             tol = CERTIFIED_TOL if self.tol is None else float(self.tol)
-            return Prover(tol, self.memory, self.seed, self.progress).search(A, rank, width)
+            with reporting(self.progress, 1, "spectra"):
+                return Prover(tol, self.memory, self.seed).search(A, rank, width)
 
     def solve(self, A: Gram, rank: int | None) -> Spectrum:
         """Solve one block as a whole."""
@@ -160,8 +164,8 @@ class Auto(Solver):
         error = goal.error(spectrum, goal.rank)
         if error > max(goal.tol, COARSEST_TOL):
             warnings.warn(
-                f"{A!r}: the computing error is estimated to be {error:.2g} bits; use a larger order, "
-                "a rank=, a wider kernel, or Exact()",
+                f"{A!r}: the computing error is estimated to be {error:.2g} bits; use a larger "
+                "order, a rank=, a wider kernel, or Exact()",
                 RuntimeWarning,
                 stacklevel=2,
             )
@@ -182,8 +186,7 @@ class Auto(Solver):
                 growing = found.grow(min(max(64, found.size // 4), most - found.size))
             spectrum = found.spectrum()
             error = goal.error(_of_trace_one(spectrum), goal.rank)
-            if self.progress is not None:
-                self.progress(f"{A!r}: {found.size} columns", error)
+            note(f"{len(A)} rows, {found.size} columns, error {error:.1g} bits", error)
             if error <= goal.tol:
                 return spectrum
             if not growing or found.size >= most:

@@ -35,7 +35,9 @@ class Factor:
 
     def __init__(self, A: Gram, seed: int = 0) -> None:
         self.A, self.seed = A, seed
-        self._columns = np.empty((min(len(A), 1024), len(A)))  # one a row: unused memory is not touched
+        self._columns = np.empty(
+            (min(len(A), 1024), len(A))
+        )  # one a row: unused memory is not touched
         self.size = 0
         self.pivots = np.empty(0, dtype=np.int64)
         self.diagonal = np.array(A.weights, dtype=np.float64)  # of the residual E

@@ -6,8 +6,8 @@ residual E too, and three moments of E say the rest:
 1. **Rayleigh-Ritz.** Theta are the eigenvalues of U'AU, which take up what E has within U.
 2. **Coupling.** What A does between a Ritz vector and the outside, b_j = |(I - UU') A u_j|, raises
    theta_j as in the matrix [[theta_j, b_j], [b_j, c]] of order two, c the mean of what is outside.
-3. **Tail.** Outside, C = (I - UU') A (I - UU') has a known trace and Frobenius norm. Its eigenvalues
-   are taken to fall like :math:`\exp(-b\, (i/N)^p)`, scaled to both.
+3. **Tail.** Outside, C = (I - UU') A (I - UU') has a known trace and Frobenius norm. Its
+   eigenvalues are taken to fall like :math:`\exp(-b\, (i/N)^p)`, scaled to both.
 
 Up to `MAX_EXACT` rows the products with E are complete. Above, rows are sampled, and all sums over
 pairs of rows are unbiased. The spectrum comes with *alternatives*, equally consistent with what was

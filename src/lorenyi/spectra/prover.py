@@ -15,6 +15,7 @@ import numpy as np
 
 from lorenyi import _arrays
 from lorenyi._memory import free_memory
+from lorenyi._progress import note
 from lorenyi.gram import Gram
 from lorenyi.spectra.bounds import peaked_from, spread_from, union
 from lorenyi.spectra.cholesky import subsample
@@ -38,7 +39,6 @@ FEW_BLOCKS = 64  # of which each is asked for what it leaves open
 COARSE = 1e-3  # bits: the width for which all eigenvalues are tried in float32
 MODERATE = 1200  # rows up to which they cost less than an iteration
 MAX_COLUMNS = 4000  # of a factor of a sample; 30,000 x 10 normal rows to 0.01 bits take 1,930
-Progress = Callable[[str, float], None]
 
 
 def share(rank: int | None, block: Gram, A: Gram) -> int | None:
@@ -70,14 +70,11 @@ class Prover:
         Bytes that may be used; half of what is free by default.
     seed : int
         Seed of everything random.
-    progress : callable or None
-        Called with a message and the certified width (bits) after each refinement.
     """
 
     tol: float
     memory: int | None
     seed: int
-    progress: Progress | None
 
     def search(self, A: Gram, rank: int | None, width: Width | None) -> Spectrum:
         """Refine the blocks until the width is reached, or nothing more can be learned."""
@@ -89,8 +86,7 @@ class Prover:
         while True:
             spectrum = union([*fixed, *(s.spectrum() for s in searches)], A.n, A.mass)
             gap = width(spectrum)
-            if self.progress is not None:
-                self.progress(f"{A!r}: {gap:.3g} bits wide", gap)
+            note(f"{A!r}: {gap:.3g} bits wide", gap)
             if gap <= self.tol or not self._refine(A, searches, gap / self.tol, rank, width, fixed):
                 break
         if gap > self.tol and spectrum.kind != "complete":  # then only rounding is left

@@ -79,7 +79,7 @@ class Solver(ABC):
             return union(parts, A.n, A.mass)
 
     def estimate(self, A: Gram, goal: Goal) -> Spectrum | PairMean:
-        """Return what gives the entropy of a goal; solvers of fixed effort do not ask how finely."""
+        """Return what gives the entropy of a goal; solvers of fixed effort ignore its tolerance."""
         return self(A, goal.rank)
 
     def together(self, grams: Sequence[Gram], rank: int) -> Spectrum | None:
