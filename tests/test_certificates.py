@@ -122,7 +122,8 @@ def test_the_value_is_that_of_the_plain_call(kind, name):
     for alpha in ORDERS:
         for k in (None, 4):
             estimate = lr.Renyi(alpha, k, certified).certified(A)
-            assert float(estimate) == float(lr.Renyi(alpha, k, plain)(A))
+            found = lr.Renyi(alpha, k, plain)(A)
+            assert abs(float(estimate) - found) <= (found.computing_error or 0.0) + estimate.width
 
 
 @pytest.mark.parametrize("alpha", ORDERS)
@@ -341,7 +342,7 @@ def test_a_normalized_measure_of_what_may_be_zero_has_no_interval():
     x = np.random.default_rng(0).normal(size=50)
     close, H = lr.gram(1e-9 * x, lr.Gaussian(1.0)), lr.Renyi(1).certified
     assert H(close).low <= 0 < H(close).high < 1e-9
-    with pytest.raises(ZeroDivisionError, match="contains 0"):
+    with pytest.raises(ZeroDivisionError, match="may be 0"):
         lr.normalized_mutual_information(close, x, entropy=H)
 
 
@@ -390,7 +391,7 @@ def test_failures_of_a_measures_terms_add_up():
     parts = iter([1e-7, 2e-7, 4e-7])
 
     def entropy(A):
-        return lr.Estimate(1.0, 1.5, 2.0, failure=next(parts), about=A.names)
+        return lr.Estimate.within(1.0, 1.5, 2.0, failure=next(parts), about=A.names)
 
     found = lr.mutual_information([0.0, 1.0, 2.0], [1.0, 5.0, 2.0], entropy=entropy)
     assert found.failure == pytest.approx(7e-7)

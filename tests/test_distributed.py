@@ -35,7 +35,7 @@ def small(monkeypatch):
     """Let a few hundred rows count as many, so that nothing is brought to one place unasked."""
     monkeypatch.setattr(structure, "WHOLE", 50)
     monkeypatch.setattr("lorenyi.spectra.search.SAMPLE", 80)
-    monkeypatch.setattr("lorenyi.spectra.auto.SAMPLE", 80)
+    monkeypatch.setattr("lorenyi.spectra.prover.SAMPLE", 80)
 
 
 def chunked(array, lengths=(123, 77, 400)):

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import lorenyi as lr
+from lorenyi.estimate import Influence
 
 unhurried = settings(deadline=None)
 
@@ -23,7 +24,7 @@ def estimates(draw, least=-50.0, most=50.0):
     low, value, truth, high = sorted(draw(st.tuples(numbers, numbers, numbers, numbers)))
     if draw(st.booleans()):
         value, truth = truth, value
-    return lr.Estimate(low, value, high, failure=draw(st.sampled_from([0.0, 1e-8]))), truth
+    return lr.Estimate.within(low, value, high, failure=draw(st.sampled_from([0.0, 1e-8]))), truth
 
 
 away_from_zero = st.one_of(estimates(1e-3, 50.0), estimates(-50.0, -1e-3))
@@ -113,29 +114,34 @@ def test_the_ends_of_a_sum_are_attained(first, second):
     assert (a + b).high == max(ends)
 
 
-def test_a_sum_of_amounts_without_interval_and_an_estimate_is_an_estimate():
-    total = lr.Bits(1.0, ("x: Delta()",)) + lr.Estimate(0.5, 1.0, 1.5, about=("y: Delta()",))
-    assert (total.low, float(total), total.high) == (1.5, 2.0, 2.5)
+def test_a_sum_with_an_amount_that_was_not_certified_has_no_bounds():
+    total = lr.Estimate(1.0, about=("x: Delta()",)) + lr.Estimate.within(
+        0.5, 1.0, 1.5, about=("y: Delta()",)
+    )
+    assert float(total) == 2.0
+    assert total.bounds is None
     assert set(total.about) == {"x: Delta()", "y: Delta()"}
-    rest = lr.Bits(1.0) - lr.Estimate(0.25, 0.5, 1.0)
-    assert (rest.low, float(rest), rest.high) == (0.0, 0.5, 0.75)
+    with pytest.raises(ValueError, match="not certified"):
+        _ = total.width
 
 
 @pytest.mark.parametrize("low", [-1.0, 0.0])
-@pytest.mark.parametrize("numerator", [1.0, lr.Estimate(1.0, 1.5, 2.0)], ids=["number", "interval"])
+@pytest.mark.parametrize(
+    "numerator", [1.0, lr.Estimate.within(1.0, 1.5, 2.0)], ids=["number", "interval"]
+)
 def test_division_by_an_interval_with_zero_in_it_is_an_error_that_shows_it(numerator, low):
-    with pytest.raises(ZeroDivisionError, match=r"contains 0: 0\.50 bits"):
-        numerator / lr.Estimate(low, 0.5, 1.0)
+    with pytest.raises(ZeroDivisionError, match=r"may be 0: 0\.5 bits"):
+        numerator / lr.Estimate.within(low, 0.5, 1.0)
 
 
 def test_division_by_zero_is_an_error():
     with pytest.raises(ZeroDivisionError):
-        lr.Estimate(1.0, 1.5, 2.0) / 0
+        lr.Estimate.within(1.0, 1.5, 2.0) / 0
 
 
 def test_a_power_of_an_interval_with_negative_numbers_is_refused():
     with pytest.raises(ValueError, match="negative"):
-        lr.Estimate(-1e-9, 0.5, 1.0) ** 0.5
+        lr.Estimate.within(-1e-9, 0.5, 1.0) ** 0.5
 
 
 @pytest.mark.parametrize(
@@ -152,14 +158,14 @@ def test_a_power_of_an_interval_with_negative_numbers_is_refused():
 )
 def test_what_is_no_number_does_not_combine(operation):
     with pytest.raises(TypeError):
-        operation(lr.Estimate(1.0, 1.5, 2.0))
+        operation(lr.Estimate.within(1.0, 1.5, 2.0))
 
 
 # ---------------------------------------------------------------------------- being a float
 
 
 def test_it_is_a_float_in_its_interval():
-    estimate = lr.Estimate(1.0, 1.5, 2.5, failure=1e-8)
+    estimate = lr.Estimate.within(1.0, 1.5, 2.5, failure=1e-8)
     assert float(estimate) == estimate.value == 1.5
     assert type(float(estimate)) is float
     assert estimate.width == 1.5
@@ -183,8 +189,8 @@ def test_comparison_is_that_of_the_values(first, second):
     "bad", [(1.0, 0.5, 2.0), (0.0, 2.5, 2.0), (0.0, math.nan, 1.0), (math.nan, 0.0, 1.0)]
 )
 def test_an_interval_without_its_value_is_refused(bad):
-    with pytest.raises(ValueError, match="low <= value <= high"):
-        lr.Estimate(*bad)
+    with pytest.raises(ValueError, match="do not contain the value"):
+        lr.Estimate.within(*bad)
 
 
 @pytest.mark.parametrize(
@@ -193,7 +199,7 @@ def test_an_interval_without_its_value_is_refused(bad):
     ids=["pickle", "copy", "deepcopy"],
 )
 def test_copies_are_whole(duplicate):
-    estimate = lr.Estimate(1.0, 1.5, 2.0, failure=3e-8, about=("x: Delta()",), unit="points")
+    estimate = lr.Estimate.within(1.0, 1.5, 2.0, failure=3e-8, about=("x: Delta()",), unit="points")
     other = duplicate(estimate)
     assert type(other) is lr.Estimate
     assert (other.low, float(other), other.high, other.failure) == (1.0, 1.5, 2.0, 3e-8)
@@ -203,30 +209,46 @@ def test_copies_are_whole(duplicate):
 # ------------------------------------------------------------------------------ what it shows
 
 
-def test_it_prints_as_a_value_in_bits_with_its_interval():
-    assert str(lr.Estimate(4.829, 4.831, 4.832)) == "4.831 bits [4.829, 4.832]"
+def test_it_prints_as_a_value_with_its_standard_error_and_kernels():
+    influence = Influence.of(np.tile([-1.0, 1.0], 50), (100, 100.0))
+    value = lr.Estimate(2.93612, influence=influence, about=("Gaussian(sigma=4.3)",))
+    assert str(value) == repr(value) == "2.94 ± 0.10 bits (Gaussian(sigma=4.3))"
+    assert str(lr.Estimate(2.936, influence=0.01 * influence)) == "2.9360 ± 0.0010 bits"
 
 
-def test_it_prints_more_digits_the_narrower_it_is():
-    assert str(lr.Estimate(1.0, 1.5, 3.0)) == "1.50 bits [1.00, 3.00]"
-    assert str(lr.Estimate(0.12345, 0.12346, 0.12348)) == "0.12346 bits [0.12345, 0.12348]"
-    assert str(lr.Estimate(0.5, 0.5, 0.5)) == "0.500000000000 bits [0.500000000000, 0.500000000000]"
+def test_without_a_standard_error_it_prints_six_digits():
+    assert str(lr.Estimate(2.93612345)) == "2.93612 bits"
+    assert str(lr.Estimate(1.0)) == "1.0 bits"
+
+
+def test_a_computing_error_is_shown_where_it_matters():
+    influence = Influence.of(np.tile([-1.0, 1.0], 50), (100, 100.0))
+    assert "computed" not in str(lr.Estimate(2.0, influence=influence, computing_error=0.01))
+    shown = str(lr.Estimate(2.0, influence=influence, computing_error=0.05))
+    assert shown == "2.00 ± 0.10 bits, computed to 0.05"
+
+
+def test_certified_bounds_are_printed_in_as_many_digits_as_they_leave():
+    assert str(lr.Estimate.within(4.829, 4.831, 4.832)) == (
+        "4.831 bits, computed within [4.829, 4.832] (proven)"
+    )
+    assert "within [0.12345, 0.12348]" in str(lr.Estimate.within(0.12345, 0.12346, 0.12348))
 
 
 @unhurried
 @given(estimates())
-def test_the_interval_it_prints_contains_its_own(pair):
+def test_the_bounds_it_prints_contain_its_own(pair):
     estimate, _ = pair
-    value, _, low, high = str(estimate).replace("[", "").replace("]", "").replace(",", "").split()
+    shown = str(estimate).partition("[")[2].partition("]")[0]
+    low, high = map(float, shown.split(", "))
     # 12 digits are shown at most: of 50, a float has 14.
-    assert float(low) <= estimate.low + 1e-14
-    assert float(high) >= estimate.high - 1e-14
-    assert float(low) <= float(value) <= float(high)
+    assert low <= estimate.low + 1e-14
+    assert high >= estimate.high - 1e-14
 
 
 def test_the_repr_says_whether_it_is_proven_and_on_which_kernels():
-    estimate = lr.Estimate(1.0, 1.5, 2.0, about=("x: Delta()", "y: Delta()"))
-    assert repr(estimate) == "1.50 bits [1.00, 2.00] (proven; x: Delta(); y: Delta())"
+    estimate = lr.Estimate.within(1.0, 1.5, 2.0, about=("x: Delta()", "y: Delta()"))
+    assert repr(estimate) == "1.5 bits, computed within [1, 2] (proven; x: Delta(), y: Delta())"
 
 
 @pytest.mark.parametrize(
@@ -240,15 +262,15 @@ def test_the_repr_says_whether_it_is_proven_and_on_which_kernels():
     ],
 )
 def test_the_repr_gives_the_probability_of_failure_rounded_up(failure, shown):
-    assert f"(fails with p <= {shown})" in repr(lr.Estimate(1.0, 1.5, 2.0, failure=failure))
+    assert f"fails with p <= {shown})" in repr(lr.Estimate.within(1.0, 1.5, 2.0, failure=failure))
 
 
 def test_what_a_notebook_shows_is_escaped():
-    estimate = lr.Estimate(1.0, 1.5, 2.0, about=("x: Function(<lambda>) & <script>",))
+    estimate = lr.Estimate.within(1.0, 1.5, 2.0, about=("x: Function(<lambda>) & <script>",))
     html = estimate._repr_html_()
     assert "<script>" not in html
     assert "&lt;lambda&gt;) &amp; &lt;script&gt;" in html
-    assert "1.50 bits [1.00, 2.00]" in html
+    assert "1.5 bits, computed within [1, 2]" in html
 
 
 # ------------------------------------------------------------------------- without their unit
@@ -260,7 +282,9 @@ def functional():
 
     def entropy(A):
         value = float(lr.Renyi(solver=lr.Exact())(A))
-        return lr.Estimate(value - 0.01, value + 0.002, value + 0.01, failure=1e-8, about=A.names)
+        return lr.Estimate.within(
+            value - 0.01, value + 0.002, value + 0.01, failure=1e-8, about=A.names
+        )
 
     return entropy
 
@@ -291,15 +315,15 @@ def test_the_vendi_score_of_an_estimate_is_one_without_unit(functional):
 
 
 def test_one_over_an_estimate_has_no_unit():
-    inverse = 1 / lr.Estimate(1.0, 2.0, 4.0, failure=1e-9)
+    inverse = 1 / lr.Estimate.within(1.0, 2.0, 4.0, failure=1e-9)
     assert (inverse.low, float(inverse), inverse.high) == (0.25, 0.5, 1.0)
     assert inverse.unit == ""
     assert inverse.failure == 1e-9
 
 
 def test_a_multiple_of_an_estimate_keeps_its_unit():
-    assert (0.5 * lr.Estimate(1.0, 2.0, 4.0)).unit == "bits"
-    assert (lr.Estimate(1.0, 2.0, 4.0) / 2).unit == "bits"
+    assert (0.5 * lr.Estimate.within(1.0, 2.0, 4.0)).unit == "bits"
+    assert (lr.Estimate.within(1.0, 2.0, 4.0) / 2).unit == "bits"
 
 
 # ------------------------------------------------------------------------------ NumPy's numbers
@@ -307,7 +331,7 @@ def test_a_multiple_of_an_estimate_keeps_its_unit():
 
 @pytest.mark.parametrize("kind", [np.float64, np.float32, np.int64, np.int8, float, int])
 def test_numbers_of_numpy_keep_the_interval_on_either_side(kind):
-    estimate = lr.Estimate(1.0, 1.5, 2.0)
+    estimate = lr.Estimate.within(1.0, 1.5, 2.0)
     two = kind(2)
     for found, low, high in [
         (two * estimate, 2.0, 4.0),
@@ -332,5 +356,5 @@ def test_numbers_of_numpy_keep_what_bits_are_about():
 
 
 def test_arrays_take_bits_as_numbers():
-    assert (np.array([1.0, 2.0]) * lr.Estimate(1.0, 1.5, 2.0)).tolist() == [1.5, 3.0]
+    assert (np.array([1.0, 2.0]) * lr.Estimate.within(1.0, 1.5, 2.0)).tolist() == [1.5, 3.0]
     assert np.exp2(lr.entropy(["a", "b"])) == 2.0

@@ -273,7 +273,7 @@ H = {"S_1": renyi(1.0), "S_2": renyi(2.0), "S_0.5^4": renyi(0.5, rank=4)}
 KERNELS = {
     "Gaussian(1)": lr.Gaussian(1.0),
     "median": lr.Gaussian("median"),
-    "median of a sample": lr.Gaussian(lr.Median(sample=20)),
+    "median of a sample": lr.Gaussian(lr.Median(pairs=20)),
     "median per column": lr.Gaussian(lr.Median(per_column=True)),
     "scott": lr.Gaussian("scott"),
     "silverman": lr.Laplacian("silverman"),

@@ -232,40 +232,46 @@ def test_the_weighted_median_does_not_depend_on_the_weights_scale():
         assert settled(lr.Median(), Z, c * w) == settled(lr.Median(), Z, w)
 
 
-def test_above_its_sample_the_median_uses_one_seeded_sample():
-    Z = rows(2000, 2)
-    rule = lr.Median(sample=200)
-    value = settled(rule, Z)
-    assert value == settled(lr.Median(sample=200), Z)  # deterministic
-    others = {settled(lr.Median(sample=200, seed=seed), Z) for seed in range(5)}
-    assert len(others) == 5
-    exact = settled(lr.Median(sample=2000), Z)
-    assert value != exact
-    assert np.allclose([*others], exact, rtol=0.15)
+@pytest.mark.parametrize("d", [1, 2, 7])
+def test_the_median_of_a_sample_of_pairs_is_near_that_of_all(d):
+    Z = rows(2000, d)
+    exact = float(np.median(pdist(Z)))
+    assert settled(lr.Median(pairs=2_000_000), Z) == pytest.approx(exact, rel=1e-12)
+    assert settled(lr.Median(), Z) == pytest.approx(exact, rel=5e-3)
+    assert settled(lr.Median(pairs=20_000), Z) == pytest.approx(exact, rel=3e-2)
 
 
-def test_the_sample_is_without_replacement_and_of_the_size_asked_for():
-    seen = []
-
-    class Watched(ArraySource):
-        def take(self, index):
-            seen.append(index)
-            return super().take(index)
-
-    lr.Median(sample=50)(Watched(rows(300)), None)
-    (index,) = seen
-    assert len(np.unique(index)) == 50
-    seen.clear()
-    lr.Median(sample=300)(Watched(rows(300)), None)
-    assert not seen  # all of them
+@pytest.mark.parametrize(("n", "d"), [(900, 2), (1500, 1), (3000, 3), (60_000, 1)])
+def test_the_median_does_not_depend_on_the_order_of_the_rows(n, d):
+    Z = rows(n, d)
+    orders = [np.random.default_rng(seed).permutation(n) for seed in range(3)]
+    assert {settled(lr.Median(), Z[order]) for order in orders} == {settled(lr.Median(), Z)}
 
 
-def test_a_weighted_sample_is_that_of_the_repeated_rows():
-    Z = rows(100, 2)
-    w = np.random.default_rng(4).integers(0, 5, size=100)
-    rule = lr.Median(sample=60)
-    weighted = settled(rule, Z, w.astype(float))
-    assert weighted == pytest.approx(settled(rule, np.repeat(Z, w, axis=0)), rel=1e-14)
+def test_the_median_of_pairs_has_the_digits_that_mean_something():
+    value = settled(lr.Median(), rows(3000, 3))
+    assert value == float(f"{value:.4g}")
+
+
+@pytest.mark.parametrize("d", [1, 2])
+def test_the_median_of_weighted_rows_is_that_of_the_repeated_rows(d):
+    Z = rows(1500, d)
+    w = np.random.default_rng(4).integers(0, 5, size=1500)
+    for rule in (lr.Median(), lr.Median(pairs=10_000)):
+        assert settled(rule, Z, w.astype(float)) == settled(rule, np.repeat(Z, w, axis=0))
+
+
+def test_columns_of_different_units_are_standardized_for_one_median():
+    Z = rows(300, 3)
+    plain = settled(lr.Median(standardize=True), Z)
+    assert plain == pytest.approx(tuple(Z.std(axis=0) * np.median(pdist(Z / Z.std(axis=0)))))
+    units = np.array([1.0, 1e3, 1e-6])
+    assert settled(lr.Median(standardize=True), Z * units) == pytest.approx(tuple(plain * units))
+
+
+def test_per_column_and_standardized_at_once_is_refused():
+    with pytest.raises(ValueError, match="per_column=True, standardize=True"):
+        lr.Median(per_column=True, standardize=True)
 
 
 @pytest.mark.parametrize("n", [5, 50])
@@ -468,7 +474,7 @@ VALUES = [
     lr.Gaussian(1.5),
     lr.Gaussian("median"),
     lr.Gaussian((1.0, 2.0)),
-    lr.Gaussian(lr.Median(sample=10, per_column=True, seed=1)),
+    lr.Gaussian(lr.Median(pairs=10, per_column=True)),
     lr.Laplacian(1.5),
     lr.Laplacian("scott"),
     lr.Linear(),
@@ -478,7 +484,7 @@ VALUES = [
     lr.Function(np.minimum),
     lr.Function(np.minimum, infinitely_divisible=True),
     lr.Precomputed(),
-    lr.Median(sample=10),
+    lr.Median(pairs=10),
     lr.Scott(),
     lr.Silverman(),
 ]

@@ -290,7 +290,9 @@ def test_columns_of_one_array_are_not_the_joint_of_its_columns():
 
 def test_the_result_names_every_kernel_once():
     found = repr(lr.mutual_information(x, labels, entropy=H1))
-    assert re.fullmatch(r"-?\d\.\d+ bits \(x: Gaussian\(sigma=[\d.]+\), y: Delta\(\)\)", found)
+    assert re.fullmatch(
+        r"-?\d\.\d+ ± \d\.\d+ bits \(x: Gaussian\(sigma=[\d.]+\), y: Delta\(\)\)", found
+    )
     found = repr(lr.conditional_mutual_information([x, y], labels, given=labels, entropy=H1))
     for name in ("x[0]: Gaussian", "x[1]: Gaussian", "y: Delta()", "given: Delta()"):
         assert found.count(name) == 1

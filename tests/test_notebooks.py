@@ -22,11 +22,15 @@ def test_an_amount_shows_its_kernels():
     assert text == "1.0 bits|kernel| x: Delta()|kernel| y: Delta()"
 
 
-def test_an_estimate_shows_its_interval_to_scale():
-    text, page = shown(lr.Estimate(1.0, 1.25, 2.0, failure=1e-9, about=("x: Delta()",)))
-    assert text.startswith("1.25 bits [1.00, 2.00]|interval| fails with p <= 1e-09|kernel|")
-    assert float(page.find(".//circle").get("cx")) == pytest.approx(4 + 112 * 0.25)
-    text, _ = shown(lr.Estimate(1.0, 1.0, 1.0))
+def test_an_estimate_shows_its_interval_and_its_bounds():
+    text, page = shown(lr.Estimate.within(1.0, 1.25, 2.0, failure=1e-9, about=("x: Delta()",)))
+    assert text.startswith("1.25 bits, computed within [1, 2]|kernel|")
+    assert "fails with p <= 1e-09" in text
+    assert page.find(".//circle") is None
+    text, page = shown(lr.entropy(np.linspace(0, 1, 50)))
+    assert "95 % interval" in text
+    assert float(page.find(".//circle").get("cx")) == pytest.approx(60)
+    text, _ = shown(lr.Estimate.within(1.0, 1.0, 1.0))
     assert "proven" in text
 
 
@@ -48,7 +52,7 @@ def test_a_gram_names_its_points_and_kernels():
 
 
 def test_names_are_escaped():
-    text, page = shown(lr.Bits(1.0, ("<script>alert(1)</script>",)))
+    text, page = shown(lr.Estimate(1.0, about=("<script>alert(1)</script>",)))
     assert "<script>alert(1)</script>" in text
     assert page.find(".//script") is None
 

@@ -253,8 +253,8 @@ def test_the_mean_of_projected_squares_is_the_squared_norm(kind, name):
 @pytest.mark.parametrize(("alpha", "rank"), [(1.0, None), (1.5, 4), (0.5, 4), (math.inf, None)])
 def test_auto_keeps_its_promise_whichever_way_it_goes(monkeypatch, kind, alpha, rank):
     """With `small` set to next to nothing it must use factors and Krylov bases here too."""
-    monkeypatch.setattr("lorenyi.spectra.auto.SMALL", 5)
-    monkeypatch.setattr("lorenyi.spectra.auto.MODERATE", 5)
+    monkeypatch.setattr("lorenyi.spectra.prover.SMALL", 5)
+    monkeypatch.setattr("lorenyi.spectra.prover.MODERATE", 5)
     A, matrix, n, _ = case(kind)
     values = eigenvalues(matrix)
     exact = lr.renyi_entropy(lr.Spectrum(np.where(values > 1e-15, values, 0.0), n), alpha, rank)

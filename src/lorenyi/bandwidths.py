@@ -98,7 +98,10 @@ class Median(Bandwidth):
         if points.shape[1] == 1 and rows <= MAX_SORTED_ROWS:
             x = _arrays.to_numpy(points.all()).astype(np.float64)[:, 0]
             return _median_gap(x, np.ones(rows) if weights is None else weights.all()[:, 0])
-        return _median_of_pairs(*_by_content(points, weights), total, self.pairs)
+        X, frequency = _by_content(points, weights)
+        if len(X) * (len(X) - 1) <= 2 * self.pairs:
+            return _median_of_all(X, frequency)
+        return _median_of_pairs(X, frequency, total, self.pairs)
 
     def influence(self, X: np.ndarray, others: np.ndarray) -> np.ndarray:
         r"""Return :math:`\frac{2}{g} (\frac12 - G_i)` of distances in bandwidths.
@@ -181,14 +184,15 @@ def _median_gap(x: np.ndarray, frequency: np.ndarray) -> float:
 
 
 def _by_content(points: Source, weights: Source | None) -> tuple[np.ndarray, np.ndarray]:
-    """Return rows and frequencies in an order that values alone decide; of many, some."""
+    """Return distinct rows and their frequencies, in an order that values alone decide; or some."""
     both = points if weights is None else hstack([points, weights])
     limit = min(MAX_ROWS / len(points), 1.0) * 2.0**64
     found = list(both.map(partial(_below, points.shape[1], limit)))
     rows, keys = (np.concatenate(parts) for parts in zip(*found, strict=True))
-    rows = rows[np.argsort(keys, kind="stable")]
+    _, first, group = np.unique(keys, return_index=True, return_inverse=True)
     d = points.shape[1]
-    return rows[:, :d], np.ones(len(rows)) if weights is None else rows[:, d]
+    count = None if weights is None else rows[:, d]
+    return rows[first, :d], np.bincount(group, weights=count).astype(np.float64)
 
 
 def _below(d: int, limit: float, rows: Array, block: slice) -> tuple[np.ndarray, np.ndarray]:

@@ -47,6 +47,8 @@ class Influence:
         """Scale."""
         return Influence({rows: factor * v for rows, v in self.parts.items()}, self.weights)
 
+    __rmul__ = __mul__
+
     def __add__(self, other: Influence) -> Influence:
         """Add, row by row where the rows are the same."""
         parts = dict(self.parts)

@@ -24,7 +24,7 @@ from lorenyi.estimate import Estimate, Influence
 from lorenyi.gram import Gram, gram
 from lorenyi.influence import Pilot, as_influence, pilot
 from lorenyi.pairs import PairMean, pair_mean
-from lorenyi.spectra import Auto, Exact, Solver, Spectrum, enclosure, require_rank
+from lorenyi.spectra import Auto, Solver, Spectrum, enclosure, require_rank
 from lorenyi.spectra.auto import COARSEST_TOL
 from lorenyi.spectra.solver import Goal, require_seed, require_size
 
@@ -192,10 +192,7 @@ class Renyi(Functional):
         asked = self.solver.tol if isinstance(self.solver, Auto) else None
         goal = Goal(self.alpha, self._order, float(asked or tol), self._bits)
         with one_thread(A.reference):
-            if found is not None and found.whole and isinstance(self.solver, (Auto, Exact)):
-                known: Spectrum | PairMean = found.spectrum
-            else:
-                known = self.solver.estimate(A, goal)
+            known = self.solver.estimate(A, goal)
             value, error = self._value_of(known), self._error(known, goal)
         if isinstance(known, PairMean) and (noise := known.noise(False)) is not None:
             influence = noise if influence is None else influence + noise

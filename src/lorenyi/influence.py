@@ -43,13 +43,10 @@ class Pilot:
         Eigenvalues of these rows.
     influence : array or None
         Of each row, not centered; None at order 0, which has none.
-    whole : bool
-        Whether these are all rows, decomposed without error.
     """
 
     spectrum: Spectrum
     influence: np.ndarray | None
-    whole: bool
 
 
 def slopes(spectrum: Spectrum, alpha: float, rank: int | None) -> np.ndarray:
@@ -86,10 +83,9 @@ def pilot(A: Gram, alpha: float, rank: int | None) -> Pilot:
     values = np.concatenate([values for values, *_ in found])
     rest = sum(float(left.sum()) for *_, left in found)
     order = np.argsort(-values, kind="stable")
-    whole = len(part) == len(A) and rest <= 0
     spectrum = _with_tail(values[order], rest, len(part), A.n)
     if alpha == 0:
-        return Pilot(spectrum, None, whole)
+        return Pilot(spectrum, None)
     g = slopes(spectrum, alpha, rank)
     slope = np.empty(len(values))
     slope[order] = g[: len(values)]
@@ -100,7 +96,7 @@ def pilot(A: Gram, alpha: float, rank: int | None) -> Pilot:
         mine = slice(start, start := start + len(lam))
         influence[rows] = (leverage @ (lam * slope[mine]) + left * last) / weights[rows]
     influence += _of_bandwidths(part, alpha, rank)
-    return Pilot(spectrum, influence, whole)
+    return Pilot(spectrum, influence)
 
 
 def as_influence(values: np.ndarray, A: Gram) -> Influence:

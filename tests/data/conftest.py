@@ -12,4 +12,4 @@ def few_count_as_many(monkeypatch):
     monkeypatch.setattr(sources, "BLOCK_ROWS", 70)
     monkeypatch.setattr(structure, "WHOLE", 40)
     monkeypatch.setattr("lorenyi.spectra.search.SAMPLE", 60)
-    monkeypatch.setattr("lorenyi.spectra.auto.SAMPLE", 60)
+    monkeypatch.setattr("lorenyi.spectra.prover.SAMPLE", 60)

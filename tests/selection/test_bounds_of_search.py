@@ -344,7 +344,7 @@ def test_guesses_are_the_values_that_were_measured():
 @pytest.mark.parametrize("alpha", [0.6, 1.01])
 def test_joints_of_which_all_eigenvalues_count_give_the_exact_list(monkeypatch, alpha):
     """Small matrices take the way of large ones."""
-    monkeypatch.setattr("lorenyi.spectra.auto.MODERATE", 60)
+    monkeypatch.setattr("lorenyi.spectra.prover.MODERATE", 60)
     rng = np.random.default_rng(0)
     X = rng.normal(size=(400, 7))
     y = (X[:, 1] + X[:, 4] * X[:, 5] + 0.3 * rng.normal(size=400) > 0).astype(int)

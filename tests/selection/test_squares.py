@@ -177,7 +177,7 @@ def test_what_contradicts_by_rounding_is_left_to_others():
     squares = chosen(parts, np.full(220, 1 / 220), [slice(0, 220)], 10, 220)
     feature = Feature.of(last)
     squares.prepare(0, feature)
-    wrong = lr.Estimate(7.6, 7.6, 7.6 + 1e-7)
+    wrong = lr.Estimate.within(7.6, 7.6, 7.6 + 1e-7)
     assert squares.measure(0, feature, False, Wanted(1e-9), wrong) == (wrong, False)
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from lorenyi import _arrays
 from lorenyi.data import reading
-from lorenyi.data.columns import Column, array_columns, present, require_finite, unmasked
+from lorenyi.data.columns import Column, Kind, array_columns, present, require_finite, unmasked
 from lorenyi.data.frames import frame_columns
 from lorenyi.data.kinds import MAX_LEVELS, few_levels
 from lorenyi.data.reading import Data
@@ -83,15 +83,17 @@ def _typed(
     engine: Engine, tasks: list[Task], starts: np.ndarray, columns: Reading, name: str
 ) -> Data:
     """Read typed columns; the first block tells what all others hold."""
-    labels, like = engine.map(partial(_kinds, columns), tasks[:1])[0]
-    if not labels:
+    kinds, like = engine.map(partial(_kinds, columns), tasks[:1])[0]
+    labels = [kind == "label" for kind in kinds]
+    if not kinds:
         raise ValueError(f"{name} has no columns: at least one is needed")
     table = codes = None
     categorical: tuple[bool, ...] = ()
     if like is not None:
         recipe = partial(_number_rows, columns, labels, like.dtype)
         table = Stream(engine, tasks, starts, recipe, like)
-        categorical = _categorical(table, range(like.shape[1]))
+        times = [kind == "time" for kind in kinds if kind != "label"]
+        categorical = _categorical(table, np.flatnonzero(np.logical_not(times)))
     if any(labels):
         words = partial(_words, columns, labels)
         codes = _coded(engine, tasks, starts, words, sum(labels), name)
@@ -164,11 +166,11 @@ def _frame_columns(name: str, start: int, frame: Any) -> list[Column]:
     return frame_columns(frame, name, start)[0]
 
 
-def _kinds(columns: Reading, start: int, block: Any) -> tuple[list[bool], np.ndarray | None]:
-    """Return which columns hold labels by their type, and no rows of the others."""
+def _kinds(columns: Reading, start: int, block: Any) -> tuple[list[Kind], np.ndarray | None]:
+    """Return the kinds of columns by their type, and no rows of those that are no labels."""
     found = columns(start, block)
     numbers, _ = present(found, start)
-    return [c.label_type for c in found], np.stack(numbers, axis=1)[:0] if numbers else None
+    return [c.kind for c in found], np.stack(numbers, axis=1)[:0] if numbers else None
 
 
 def _present(
@@ -176,7 +178,7 @@ def _present(
 ) -> tuple[list[np.ndarray], list[np.ndarray]]:
     found = columns(start, block)
     for column, before in zip(found, labels, strict=True):
-        if column.label_type is not before:
+        if (column.kind == "label") is not before:
             kinds = ("labels", "numbers") if before else ("numbers", "labels")
             raise TypeError(
                 f"{column.label} holds {kinds[0]} in the first block of rows and {kinds[1]} in "

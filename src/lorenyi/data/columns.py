@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from numbers import Complex, Integral, Real
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from lorenyi._arrays import Array
 from lorenyi.data.kinds import is_categorical
 from lorenyi.data.sources import row_slices
 
+Kind: TypeAlias = Literal["number", "time", "label"]
 REMEDY = "drop or impute such rows first"
 # Of a datetime, which is a date too, the first counts.
 TIMES = (datetime.datetime, datetime.date, datetime.timedelta, datetime.time)
@@ -37,21 +38,22 @@ class Column:
     values : array of n
         Numbers (integers stay integers; dates and durations are days), or labels that can be
         sorted.
-    label_type : bool
-        Whether they are labels by their type: text, truth values, categories.
+    kind : {"number", "time", "label"}
+        What they are by their type; text, truth values and categories are labels.
     missing : array of bool
         Where there is no value. NaN in a column of floats is not marked.
     """
 
     label: str
     values: np.ndarray
-    label_type: bool
+    kind: Kind
     missing: np.ndarray
 
     @property
     def categorical(self) -> bool:
         """Whether the values are categories: by their type, or few distinct whole numbers."""
-        return self.label_type or is_categorical(self.values[~self.missing])
+        few = self.kind == "number" and is_categorical(self.values[~self.missing])
+        return self.kind == "label" or few
 
     def present(self, first: int = 0) -> np.ndarray:
         """Return the values, if none is missing; errors count rows from `first`."""
@@ -116,7 +118,7 @@ def present(columns: Sequence[Column], first: int = 0) -> tuple[list[np.ndarray]
         if values.dtype.kind == "f":
             values = _arrays.as_points(values)
             require_finite(values[:, None], column.label, first)
-        (words if column.label_type else numbers).append(values)
+        (words if column.kind == "label" else numbers).append(values)
     return numbers, words
 
 
@@ -160,8 +162,8 @@ def value_column(values: np.ndarray, label: str, first: int) -> Column:
         return object_column(values.astype(object), missing, label, first)
     if kind in "mM":
         missing |= np.isnat(values)
-        return Column(label, days(values), False, missing)
-    return Column(label, values, kind not in "iuf", missing)
+        return Column(label, days(values), "time", missing)
+    return Column(label, values, "number" if kind in "iuf" else "label", missing)
 
 
 def days(values: np.ndarray) -> np.ndarray:
@@ -184,14 +186,14 @@ def object_column(values: np.ndarray, missing: np.ndarray, label: str, first: in
     family = families.pop() if families else Real
     if family is Real:
         whole = bool(types) and all(issubclass(t, Integral) for t in types)
-        return Column(label, _as_numbers(values, missing, whole, label), False, missing)
+        return Column(label, _as_numbers(values, missing, whole, label), "number", missing)
     if family is Complex:
         refuse_complex(label)
     if family in TIMES:
-        return Column(label, _times(values, missing, family), False, missing)
+        return Column(label, _times(values, missing, family), "time", missing)
     found = np.full(len(values), "", dtype=object)
     found[~missing] = list(_texts(known, family, label))
-    return Column(label, found.astype(str), True, missing)
+    return Column(label, found.astype(str), "label", missing)
 
 
 def _is_missing(value: Any) -> bool:

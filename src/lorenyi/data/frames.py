@@ -102,12 +102,12 @@ def _series(series: Any, label: str, first: int) -> Column:
         values = filled.to_numpy()
         if dtype.is_float():
             values = np.where(missing, values.dtype.type(np.nan), values)
-        return Column(label, values, dtype == nw.Boolean, missing)
+        return Column(label, values, "label" if dtype == nw.Boolean else "number", missing)
     if dtype.is_temporal():
-        return Column(label, _in_days(series, missing), False, missing)
+        return Column(label, _in_days(series, missing), "time", missing)
     if isinstance(dtype, (nw.Object, nw.Unknown, nw.Binary)):
         found = value_column(series.to_numpy(), label, first)
-        return Column(label, found.values, found.label_type, found.missing | missing)
+        return Column(label, found.values, found.kind, found.missing | missing)
     text = np.array(series.cast(nw.String).to_numpy(), dtype=object)
     text[missing] = ""
-    return Column(label, text.astype(str), True, missing)
+    return Column(label, text.astype(str), "label", missing)

@@ -5,7 +5,8 @@
 - All other numbers are numbers: ages, counts, years, prices, zip codes, identifiers.
 - Dates, times and durations are numbers, in days.
 
-The type of the numbers does not matter: 3, 3.0 and an object that is 3 are one value. Several
+The type of the numbers does not matter: 3, 3.0 and an object that is 3 are one value (but floats
+must repeat to be categories: 0.0, 1.0, 2.0 alone are numbers). Several
 columns of an array of numbers are one vector a row, and not categories. Where the rule is not what
 you mean, say so: `gram(x, Delta())` takes values as categories, `gram(x, Gaussian())` as numbers.
 """
@@ -23,7 +24,8 @@ LOOK = 1000  # values that are looked at first
 
 def is_categorical(values: np.ndarray) -> bool:
     """Tell whether a column of numbers holds categories: few distinct whole numbers."""
-    return 0 < len(few_levels(values)) <= MAX_LEVELS
+    levels = len(few_levels(values))
+    return levels > 0 and (values.dtype.kind != "f" or 2 * levels <= len(values))
 
 
 def few_levels(values: np.ndarray) -> np.ndarray:

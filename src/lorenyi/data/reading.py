@@ -139,9 +139,9 @@ def _from_columns(columns: Sequence[Column], name: str) -> Data:
         raise ValueError(f"{name} must have at least two rows, found {n}")
     numbers, words = present(columns)
     table = np.stack(numbers, axis=1) if numbers else None
-    codes = np.stack([c.codes() for c in columns if c.label_type], axis=1) if words else None
+    codes = np.stack([c.codes() for c in columns if c.kind == "label"], axis=1) if words else None
     apart = [values[:, None] for values in numbers]
-    kinds = tuple(is_categorical(values) for values in numbers)
+    kinds = tuple(c.categorical for c in columns if c.kind != "label")
     return Data(table, codes, kinds, np.empty(0), apart, units=len(columns) > 1)
 
 

@@ -309,7 +309,7 @@ def _spectrum(selector: InformationSelector, X: Any, sample_weight: Any) -> Sect
     columns = read_columns(X)
     nominal = set(selector._columns("categorical_features"))
     chosen = selector.indices_.tolist()
-    symbols = [j in nominal or columns[j].label_type for j in chosen]
+    symbols = [j in nominal or (columns[j].kind == "label") for j in chosen]
     joint = reading.variable([columns[j] for j in chosen], symbols, [False] * len(chosen))
     kernel = Gaussian(1.0) if selector.kernel is None else selector.kernel
     weights = selector._weights(sample_weight, len(columns[0].values))

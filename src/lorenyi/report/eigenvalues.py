@@ -156,7 +156,7 @@ def _solved(A: Gram, rank: int | None, seed: int) -> Spectrum:
 def _variable(X: Any, categorical: Sequence[int]) -> Variable:
     columns = read_columns(X)
     reading.require_values(columns, False)
-    symbols = [j in set(categorical) or c.label_type for j, c in enumerate(columns)]
+    symbols = [j in set(categorical) or (c.kind == "label") for j, c in enumerate(columns)]
     return reading.variable(columns, symbols, [False] * len(columns))
 
 

@@ -110,9 +110,9 @@ def read_target(y: Any, task: str) -> Variable:
         raise ValueError(f"task={task!r}: it is 'auto', 'classification' or 'regression'")
     given = read_columns(y, "y")
     require_values(given, False, "y")
-    if task == "regression" and any(c.label_type for c in given):
+    if task == "regression" and any((c.kind == "label") for c in given):
         raise ValueError("task='regression' needs a target of numbers: y has text or categories")
-    nominal = [c.label_type or _labels(c.values, task) for c in given]
+    nominal = [(c.kind == "label") or _labels(c.values, task) for c in given]
     return variable(given, nominal, [False] * len(given))
 
 

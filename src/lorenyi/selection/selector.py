@@ -282,7 +282,7 @@ class InformationSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             columns = read_columns(X)
         reading.require_aligned(X, y)
         reading.require_values(columns, self.missing == "value")
-        symbol = [column.label_type for column in columns]
+        symbol = [(column.kind == "label") for column in columns]
         for j in self._columns("categorical_features"):
             symbol[j] = True
         return columns, symbol

@@ -79,7 +79,12 @@ class Solver(ABC):
             return union(parts, A.n, A.mass)
 
     def estimate(self, A: Gram, goal: Goal) -> Spectrum | PairMean:
-        """Return what gives the entropy of a goal; solvers of fixed effort ignore its tolerance."""
+        """Return what gives the entropy of a goal; solvers of fixed effort ignore its tolerance.
+
+        Order 2 without a rank needs no eigenvalues.
+        """
+        if goal.alpha == 2 and goal.rank is None:
+            return PairMean(A.squared_norm(), A.n)
         return self(A, goal.rank)
 
     def together(self, grams: Sequence[Gram], rank: int) -> Spectrum | None:
