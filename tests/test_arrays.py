@@ -362,7 +362,7 @@ def series(kind):
         pytest.param(series(pd)(LABELS, "category"), LABELS, id="pandas category of integers"),
         pytest.param(
             series(pd)(pd.to_datetime(["2020-01-01", "2021-05-05"] * 20)),
-            np.arange(N) % 2,
+            (np.arange(N) % 2) * 490.0 + 0.5,
             id="pandas time",
         ),
         pytest.param(series(pd)(LINE, object), LINE, id="pandas object float"),

@@ -253,7 +253,10 @@ POINTS = [
     ),
     case(
         "tensors and strict arrays",
-        lambda: lr.joint_entropy(torch.arange(6.0), array_api_strict.linspace(0.0, 1.0, 6)),
+        lambda: (
+            lr.gram(torch.arange(6) / 7, lr.Gaussian(1.0))
+            * lr.gram(array_api_strict.linspace(0.0, 1.0, 6), lr.Gaussian(1.0))
+        ),
         TypeError,
         "array_api_strict and torch",
         "convert",
@@ -484,8 +487,18 @@ KERNELS = [
             rf"{rule.__name__}\(sample={sample!r}\)",
             "integer of at least 2",
         )
-        for rule in (Median, lr.Nearest)
+        for rule in (lr.Nearest,)
         for sample in (0, 1, 10.0, "all")
+    ),
+    *(
+        case(
+            f"Median of {pairs} pairs",
+            lambda pairs=pairs: Median(pairs=pairs),
+            ValueError,
+            rf"Median\(pairs={pairs!r}\)",
+            "integer of at least 1",
+        )
+        for pairs in (0, -1, 10.0, "all")
     ),
     case("sigma = 0", lambda: Gaussian(0), ValueError, r"Gaussian\(sigma=0\)", SIGMA, "'median'"),
     case("sigma < 0", lambda: Laplacian(-1.0), ValueError, r"Laplacian\(sigma=-1.0\)", SIGMA),

@@ -125,7 +125,7 @@ def test_the_squared_norm_and_one_eigenvalue_are_cheap_orders():
     """Order 2 needs every entry once and no eigenvalue; every measure on it is n^2."""
     kernel = Counted()
     A = lr.gram(normal(70), kernel)
-    lr.Renyi(alpha=2, solver=lr.Lanczos(1))(A)
+    lr.Renyi(alpha=2, solver=lr.Lanczos(1)).bits(A)
     assert kernel.entries == 70 * 70
 
 

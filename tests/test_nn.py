@@ -229,7 +229,7 @@ def test_matrices_of_one_term_are_decomposed_together_or_alone_with_the_same_res
     for together in (True, False):
         z = rows(n, 2, seed=1).requires_grad_()
         A, B = lr.gram(x, kernel).held(), lr.gram(z, kernel).held()
-        values = H.each(A, B, A * B) if together else [H(A), H(B), H(A * B)]
+        values = H.each(A, B, A * B) if together else [H.tensor(G) for G in (A, B, A * B)]
         (values[0] + values[1] - values[2]).backward()
         gradients.append((torch.stack(values).detach(), z.grad))
     assert torch.allclose(gradients[0][0], gradients[1][0], atol=1e-12)

@@ -95,8 +95,9 @@ class Estimate(float):
     --------
     >>> import numpy as np, lorenyi as lr
     >>> x = np.linspace(-1.0, 1.0, 400)
-    >>> both, one = lr.mutual_information(x, x**2), lr.mutual_information(x, x > 0)
-    >>> both - one
+    >>> square, sign = lr.mutual_information(x, x**2), lr.mutual_information(x, x > 0)
+    >>> sign - square
+    0.125 ± 0.031 bits (x: Gaussian(sigma=0.5915), y: Delta(), y: Gaussian(sigma=0.2813))
     """
 
     influence: Influence | None

@@ -11,7 +11,7 @@ import numpy as np
 
 from lorenyi import _arrays
 from lorenyi._threads import parallel
-from lorenyi.functionals import Renyi
+from lorenyi.functionals import Renyi, plain
 from lorenyi.gram import Gram, Points
 from lorenyi.kernels import Delta
 from lorenyi.measures import Functional, Variable, variable
@@ -87,7 +87,7 @@ def independence_test(
     integer = isinstance(permutations, Integral) and not isinstance(permutations, bool)
     if not integer or permutations < 1:
         raise ValueError(f"permutations={permutations!r}: it must be an integer of at least 1")
-    entropy = entropy.bits if isinstance(entropy, Renyi) else entropy
+    entropy = plain(entropy)
     A, B = variable(x, name="x"), variable(y, name="y")
     groups = np.zeros(len(B), dtype=np.int64)
     C = None

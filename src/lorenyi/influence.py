@@ -21,6 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from lorenyi import _arrays
+from lorenyi._arrays import Array
 from lorenyi.estimate import Influence
 from lorenyi.gram import Gram, Points
 from lorenyi.kernels import Delta, Laplacian
@@ -110,8 +111,18 @@ def as_influence(values: np.ndarray, A: Gram) -> Influence:
 def _sampled(A: Gram) -> Gram:
     """Return (a sample of) the rows that have a weight, in memory."""
     part = A if len(A) <= MAX_ROWS and A.in_memory else subsample(A, MAX_ROWS, 0)
+    if not _arrays.is_numpy(part.reference):
+        factors = [factor.map(_on_host) for factor in part.factors]
+        part = part.with_factors(factors, _on_host(part.scale), _on_host(part.weights))
     there = np.flatnonzero(_arrays.to_numpy(part.weights) > 0)
     return part if len(there) == len(part) else part.take(there)
+
+
+def _on_host(x: Array) -> Array:
+    if _arrays.is_sparse(x):
+        return x
+    x = _arrays.to_numpy(x)
+    return _arrays.as_points(x) if x.dtype.kind == "f" else x
 
 
 def _groups(A: Gram) -> list[tuple[np.ndarray, Gram]]:

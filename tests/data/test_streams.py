@@ -12,6 +12,7 @@ from lorenyi.data.sources import ArraySource, hstack
 from lorenyi.data.streams import Here
 from lorenyi.gram import structure
 from lorenyi.gram.streamed import Streamed
+from lorenyi.spectra.prover import Prover
 
 pytestmark = pytest.mark.usefixtures("few_count_as_many")
 
@@ -291,9 +292,11 @@ def test_an_iteration_on_rows_in_a_file_finds_what_it_does_in_memory(memmap, sig
         monkeypatch.setattr(f"lorenyi.spectra.{room}.SAMPLE", 1300)
     x = points(1300, 10, seed=4)
     H = lr.Renyi(2, rank=20, solver=lr.Auto(tol=1e-3))
-    assert "BlockLanczos" in str(H.solver.plan(lr.gram(memmap(x), lr.Gaussian(sigma)), 20))
-    found = H(lr.gram(memmap(x), lr.Gaussian(sigma)))
-    assert float(found) == pytest.approx(float(H(lr.gram(x, lr.Gaussian(sigma)))), abs=1e-3)
+    A = lr.gram(memmap(x), lr.Gaussian(sigma))
+    assert "BlockLanczos" in Prover(1e-3, None, 0).choose(A, 20).method
+    found, expected = H.certified(A), H.certified(lr.gram(x, lr.Gaussian(sigma)))
+    assert float(found) == pytest.approx(float(expected), abs=1e-3)
+    assert float(H(A)) == pytest.approx(float(expected), abs=1e-3)
 
 
 def test_a_function_of_float32_values_streams_through_pivots(memmap):

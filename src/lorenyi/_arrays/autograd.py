@@ -30,7 +30,8 @@ def tracks_gradient(x: Array) -> bool:
 
 def on_host(x: Any) -> Any:
     """Return an array in the memory of this machine as NumPy's, unless a gradient is asked for."""
-    if is_numpy(x) or not is_array(x) or tracks_gradient(x):
+    elsewhere = array_api_compat.is_dask_array(x)
+    if is_numpy(x) or elsewhere or not is_array(x) or tracks_gradient(x):
         return x
     return to_numpy(x) if "cpu" in str(array_api_compat.device(x)).lower() else x
 

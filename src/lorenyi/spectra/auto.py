@@ -97,7 +97,7 @@ class Auto(Solver):
     >>> import numpy as np, lorenyi as lr
     >>> A = lr.gram(np.linspace(0.0, 9.0, 2000), lr.Gaussian(1.0))
     >>> lr.Auto().plan(A)
-    2000 rows: low-rank factor (0.00082 % of the trace left by 16 columns)
+    2000 rows: low-rank factor (0.17 % of the trace left by 11 columns)
     """
 
     tol: float | None = None
