@@ -28,7 +28,7 @@ class Bandwidth(ABC):
     def __call__(self, points: Source, weights: Source | None) -> float | tuple[float, ...]:
         """Return the bandwidth for these points; `weights` is a column of frequencies, if any."""
 
-    def influence(self, X: np.ndarray, others: np.ndarray) -> np.ndarray:
+    def influence(self, X: np.ndarray, others: np.ndarray, weights: np.ndarray) -> np.ndarray:
         """Return the influence of each row on the logarithm of the bandwidth (n x 1, or n x d).
 
         Parameters
@@ -37,6 +37,8 @@ class Bandwidth(ABC):
             Rows, divided by the bandwidth.
         others : array, m x d
             A sample of all rows, likewise.
+        weights : array of m
+            Their frequencies.
         """
         return np.zeros((len(X), 1))
 
@@ -103,18 +105,18 @@ class Median(Bandwidth):
             return _median_of_all(X, frequency)
         return _median_of_pairs(X, frequency, total, self.pairs)
 
-    def influence(self, X: np.ndarray, others: np.ndarray) -> np.ndarray:
+    def influence(self, X: np.ndarray, others: np.ndarray, weights: np.ndarray) -> np.ndarray:
         r"""Return :math:`\frac{2}{g} (\frac12 - G_i)` of distances in bandwidths.
 
         G_i is the share of distances from row i up to 1, g the density of all distances there.
         """
         if self.per_column:
-            columns = [_median_influence(X[:, [j]], others[:, [j]]) for j in range(X.shape[1])]
+            columns = [_median_influence(X[:, [j]], others[:, [j]], weights) for j in range(X.shape[1])]
             return np.stack(columns, axis=1)
-        median = _median_influence(X, others)[:, None]
+        median = _median_influence(X, others, weights)[:, None]
         if not self.standardize or X.shape[1] == 1:
             return median
-        return np.asarray(median + _deviation_influence(X, others))
+        return np.asarray(median + _deviation_influence(X, others, weights))
 
 
 def _require_integer(argument: str, found: object, least: int) -> None:
@@ -219,24 +221,31 @@ def _median_of_pairs(X: np.ndarray, frequency: np.ndarray, total: float, pairs: 
     return float(f"{scale * _weighted_median(distance, np.ones(len(distance))):.4g}")
 
 
-def _median_influence(X: np.ndarray, others: np.ndarray) -> np.ndarray:
+def _median_influence(X: np.ndarray, others: np.ndarray, weights: np.ndarray) -> np.ndarray:
     from scipy.spatial.distance import cdist
 
     distance = cdist(X, others)
-    apart = distance > 0
-    if not apart.any():
+    count = (distance > 0) * weights
+    total = count.sum(axis=1)
+    if not total.any() or np.ptp(others, axis=0).max() == 0:
         return np.zeros(len(X))
-    near = np.sum(apart & (distance <= 1.0), axis=1) / np.maximum(np.sum(apart, axis=1), 1)
-    low, high = np.quantile(distance[apart], (0.45, 0.55))
+    near = np.sum(count * (distance <= 1.0), axis=1) / np.maximum(total, 1e-300)
+    # How much the median moves with the share of distances below it.
+    i, j = np.triu_indices(len(others), 1)
+    between, mass = cdist(others, others)[i, j], weights[i] * weights[j]
+    order = np.argsort(between)
+    order = order[between[order] > 0]
+    sums = np.cumsum(mass[order])
+    low, high = between[order[np.searchsorted(sums, np.array([0.45, 0.55]) * sums[-1])]]
     return np.asarray(2.0 * (high - low) / 0.1 * (0.5 - near))
 
 
-def _deviation_influence(X: np.ndarray, others: np.ndarray) -> np.ndarray:
+def _deviation_influence(X: np.ndarray, others: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """Return the influence of rows on the logarithm of each column's standard deviation."""
-    variance = np.var(others, axis=0)
+    mean = np.average(others, axis=0, weights=weights)
+    variance = np.average((others - mean) ** 2, axis=0, weights=weights)
     safe = np.where(variance > 0, variance, 1.0)
-    moved = 0.5 * ((X - np.mean(others, axis=0)) ** 2 / safe - 1.0)
-    return np.where(variance > 0, moved, 0.0)
+    return np.where(variance > 0, 0.5 * ((X - mean) ** 2 / safe - 1.0), 0.0)
 
 
 def _magnitude(X: Array) -> float:
@@ -316,7 +325,7 @@ class Nearest(Bandwidth):
             return _or_one(scale * _mean_nearest(X, int(k)))
         return _or_one(scale * _weighted_nearest(-2 * _exponents(X), frequency, k))
 
-    def influence(self, X: np.ndarray, others: np.ndarray) -> np.ndarray:
+    def influence(self, X: np.ndarray, others: np.ndarray, weights: np.ndarray) -> np.ndarray:
         """Return the distance to the neighbors over its mean, less 1."""
         from scipy.spatial.distance import cdist
 
@@ -418,9 +427,9 @@ class Scott(Bandwidth):
         factor = n ** (-1.0 / (len(deviation) + 4))
         return tuple(float(s * factor) for s in deviation)
 
-    def influence(self, X: np.ndarray, others: np.ndarray) -> np.ndarray:
+    def influence(self, X: np.ndarray, others: np.ndarray, weights: np.ndarray) -> np.ndarray:
         """Return that of the standard deviations."""
-        return _deviation_influence(X, others)
+        return _deviation_influence(X, others, weights)
 
 
 @dataclass(frozen=True)
@@ -434,9 +443,9 @@ class Silverman(Bandwidth):
         factor = (n * (d + 2) / 4.0) ** (-1.0 / (d + 4))
         return tuple(float(s * factor) for s in deviation)
 
-    def influence(self, X: np.ndarray, others: np.ndarray) -> np.ndarray:
+    def influence(self, X: np.ndarray, others: np.ndarray, weights: np.ndarray) -> np.ndarray:
         """Return that of the standard deviations."""
-        return _deviation_influence(X, others)
+        return _deviation_influence(X, others, weights)
 
 
 _RULES: dict[str, Bandwidth] = {"median": Median(), "scott": Scott(), "silverman": Silverman()}

@@ -56,6 +56,8 @@ class Data:
         lose digits; empty where they are of one type.
     units : bool
         Whether each column has a unit of its own, as in a data-frame.
+    names : tuple of str
+        Of the columns, where they have any: those of numbers, then those of labels.
     """
 
     numbers: Array | Source | None
@@ -64,6 +66,13 @@ class Data:
     reference: Array
     apart: Sequence[np.ndarray] = ()
     units: bool = False
+    names: tuple[str, ...] = ()
+
+    def columns(self, categorical: bool) -> str:
+        """Return the names of the columns that hold categories, or of the others, shortly."""
+        kinds = self.categorical + (True,) * (len(self.names) - len(self.categorical))
+        chosen = [name for name, kind in zip(self.names, kinds, strict=True) if kind is categorical]
+        return ", ".join(chosen if len(chosen) <= 4 else [*chosen[:3], "..."])
 
     def codes(self) -> np.ndarray | Source:
         """Return codes that are equal where rows are: one a row, or (a source) its columns."""
@@ -142,7 +151,9 @@ def _from_columns(columns: Sequence[Column], name: str) -> Data:
     codes = np.stack([c.codes() for c in columns if c.kind == "label"], axis=1) if words else None
     apart = [values[:, None] for values in numbers]
     kinds = tuple(c.categorical for c in columns if c.kind != "label")
-    return Data(table, codes, kinds, np.empty(0), apart, units=len(columns) > 1)
+    ordered = [c for c in columns if c.kind != "label"] + [c for c in columns if c.kind == "label"]
+    names = tuple(c.label.partition("[")[2].removesuffix("]").strip("'") for c in ordered)
+    return Data(table, codes, kinds, np.empty(0), apart, len(columns) > 1, names)
 
 
 def read_columns(X: Any, name: str = "X") -> list[Column]:

@@ -92,6 +92,9 @@ def gram(
     n = int(parts[0][1].shape[0])
     frequency = None if weights is None else frequencies(weights, n, f"{name}'s weights")
     grams = [_from_points(k, p, frequency, data.reference, name) for k, p in parts]
+    if len(grams) > 1:  # then it is said which columns are which
+        for A, categorical in zip(grams, (False, True), strict=True):
+            A.names = tuple(f"[{data.columns(categorical)}]: {kernel}" for kernel in A.names)
     return joint(*grams)
 
 
