@@ -181,7 +181,7 @@ def _of_bandwidths(A: Gram, alpha: float, rank: int | None) -> np.ndarray:
     if not ruled:
         return total
     few = A.take(A.choose(0, 12, BANDWIDTH_ROWS))
-    weights = _arrays.to_numpy(few.weights).astype(np.float64)
+    weights = _arrays.to_numpy(A.weights).astype(np.float64)
     matrix = np.asarray(_arrays.to_numpy(few.dense()), dtype=np.float64)
     matrix /= float(np.trace(matrix))
     values, V = np.linalg.eigh(matrix)
@@ -199,7 +199,7 @@ def _of_bandwidths(A: Gram, alpha: float, rank: int | None) -> np.ndarray:
             columns = slice(start, start := start + rule.columns)
             if rule.chosen is None:
                 continue
-            moved = rule.chosen.influence(X[:, columns], some[:, columns], weights)
+            moved = rule.chosen.influence(X[:, columns], X[:, columns], weights)
             slope = _sensitivity(response, some[:, columns], power, moved.shape[1])
             total += moved @ slope
     return total
