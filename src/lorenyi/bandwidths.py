@@ -28,7 +28,7 @@ class Bandwidth(ABC):
     def __call__(self, points: Source, weights: Source | None) -> float | tuple[float, ...]:
         """Return the bandwidth for these points; `weights` is a column of frequencies, if any."""
 
-    def influence(self, X: np.ndarray, others: np.ndarray) -> np.ndarray:
+    def influence(self, X: np.ndarray, others: np.ndarray, frequency: np.ndarray) -> np.ndarray:
         """Return the influence of each row on the logarithm of the bandwidth (n x 1, or n x d).
 
         Parameters
@@ -37,6 +37,8 @@ class Bandwidth(ABC):
             Rows, divided by the bandwidth.
         others : array, m x d
             A sample of all rows, likewise.
+        frequency : array of m
+            How often each of these occurs.
         """
         return np.zeros((len(X), 1))
 
@@ -103,18 +105,20 @@ class Median(Bandwidth):
             return _median_of_all(X, frequency)
         return _median_of_pairs(X, frequency, total, self.pairs)
 
-    def influence(self, X: np.ndarray, others: np.ndarray) -> np.ndarray:
-        r"""Return :math:`\frac{2}{g} (\frac12 - G_i)` of distances in bandwidths.
+    def influence(self, X: np.ndarray, others: np.ndarray, frequency: np.ndarray) -> np.ndarray:
+        r"""Return :math:`\frac{2}{g} (\frac12 T_i - G_i)` of distances in bandwidths.
 
-        G_i is the share of distances from row i up to 1, g the density of all distances there.
+        G_i is the share of distances from row i up to 1, g the density of all distances there, and
+        T_i = 1; where some distances are zero, which do not count, T_i is how many do from row i
+        over their mean.
         """
         if self.per_column:
-            columns = [_median_influence(X[:, [j]], others[:, [j]]) for j in range(X.shape[1])]
-            return np.stack(columns, axis=1)
-        median = _median_influence(X, others)[:, None]
+            pairs = [(X[:, [j]], others[:, [j]]) for j in range(X.shape[1])]
+            return np.stack([_median_influence(x, y, frequency) for x, y in pairs], axis=1)
+        median = _median_influence(X, others, frequency)[:, None]
         if not self.standardize or X.shape[1] == 1:
             return median
-        return np.asarray(median + _deviation_influence(X, others))
+        return np.asarray(median + _deviation_influence(X, others, frequency))
 
 
 def _require_integer(argument: str, found: object, least: int) -> None:
@@ -219,23 +223,35 @@ def _median_of_pairs(X: np.ndarray, frequency: np.ndarray, total: float, pairs: 
     return float(f"{scale * _weighted_median(distance, np.ones(len(distance))):.4g}")
 
 
-def _median_influence(X: np.ndarray, others: np.ndarray) -> np.ndarray:
+def _median_influence(X: np.ndarray, others: np.ndarray, frequency: np.ndarray) -> np.ndarray:
     from scipy.spatial.distance import cdist
 
     distance = cdist(X, others)
-    apart = distance > 0
-    if not apart.any():
+    apart = (distance > 0) @ frequency
+    near = ((distance > 0) & (distance <= 1.0)) @ frequency
+    distance, pairs = cdist(others, others).ravel(), np.outer(frequency, frequency).ravel()
+    kept = distance > 0
+    if not kept.any():
         return np.zeros(len(X))
-    near = np.sum(apart & (distance <= 1.0), axis=1) / np.maximum(np.sum(apart, axis=1), 1)
-    low, high = np.quantile(distance[apart], (0.45, 0.55))
-    return np.asarray(2.0 * (high - low) / 0.1 * (0.5 - near))
+    low, high = _weighted_quantiles(distance[kept], pairs[kept], (0.45, 0.55))
+    mean = float(pairs[kept].sum() / frequency.sum())
+    return np.asarray(2.0 * (high - low) / 0.1 * (0.5 * apart - near) / mean)
 
 
-def _deviation_influence(X: np.ndarray, others: np.ndarray) -> np.ndarray:
+def _weighted_quantiles(
+    values: np.ndarray, weights: np.ndarray, shares: tuple[float, ...]
+) -> np.ndarray:
+    order = np.argsort(values)
+    mass = np.cumsum(weights[order])
+    return np.asarray(values[order[np.searchsorted(mass, np.array(shares) * mass[-1])]])
+
+
+def _deviation_influence(X: np.ndarray, others: np.ndarray, frequency: np.ndarray) -> np.ndarray:
     """Return the influence of rows on the logarithm of each column's standard deviation."""
-    variance = np.var(others, axis=0)
+    mean = np.average(others, axis=0, weights=frequency)
+    variance = np.average((others - mean) ** 2, axis=0, weights=frequency)
     safe = np.where(variance > 0, variance, 1.0)
-    moved = 0.5 * ((X - np.mean(others, axis=0)) ** 2 / safe - 1.0)
+    moved = 0.5 * ((X - mean) ** 2 / safe - 1.0)
     return np.where(variance > 0, moved, 0.0)
 
 
@@ -316,15 +332,18 @@ class Nearest(Bandwidth):
             return _or_one(scale * _mean_nearest(X, int(k)))
         return _or_one(scale * _weighted_nearest(-2 * _exponents(X), frequency, k))
 
-    def influence(self, X: np.ndarray, others: np.ndarray) -> np.ndarray:
+    def influence(self, X: np.ndarray, others: np.ndarray, frequency: np.ndarray) -> np.ndarray:
         """Return the distance to the neighbors over its mean, less 1."""
         from scipy.spatial.distance import cdist
 
         # A sample's neighbors are farther away by one factor for all rows, which cancels.
-        k = min(self.k, len(others) - 1)
-        near = np.mean(np.partition(cdist(X, others), k, axis=1)[:, : k + 1], axis=1)
-        mean = float(np.mean(near))
-        return (near / mean - 1.0)[:, None] if mean > 0 else np.zeros((len(X), 1))
+        k = min(float(self.k), float(frequency.sum()) - 1)
+
+        def near(rows: np.ndarray) -> np.ndarray:
+            return _nearest_means(cdist(rows, others), frequency, k + 1)
+
+        mean = float(np.average(near(others), weights=frequency))
+        return (near(X) / mean - 1.0)[:, None] if mean > 0 else np.zeros((len(X), 1))
 
     def of_exponents(self, exponents: Array) -> float:
         """Return the bandwidth from -|x - y|^2 / 2 of all points."""
@@ -361,12 +380,16 @@ def _or_one(mean: float) -> float:
 
 def _weighted_nearest(squares: np.ndarray, frequency: np.ndarray, k: float) -> float:
     """Return the mean distance to the k nearest, where a row of weight w is w points."""
-    order = np.argsort(squares, axis=1, kind="stable")
     copies = np.maximum(frequency - np.eye(len(squares)), 0.0)  # not to itself
-    reached = np.minimum(np.cumsum(np.take_along_axis(copies, order, axis=1), axis=1), k)
-    taken = np.diff(reached, axis=1, prepend=0.0)
-    distance = np.sqrt(np.take_along_axis(squares, order, axis=1))
-    return float(frequency @ np.sum(taken * distance, axis=1) / (k * frequency.sum()))
+    return float(frequency @ _nearest_means(np.sqrt(squares), copies, k) / frequency.sum())
+
+
+def _nearest_means(distance: np.ndarray, frequency: np.ndarray, k: float) -> np.ndarray:
+    """Return for each row the mean of its k least distances, which occur so often."""
+    order = np.argsort(distance, axis=1, kind="stable")
+    copies = np.take_along_axis(np.broadcast_to(frequency, distance.shape), order, axis=1)
+    taken = np.diff(np.minimum(np.cumsum(copies, axis=1), k), axis=1, prepend=0.0)
+    return np.asarray(np.sum(taken * np.take_along_axis(distance, order, axis=1), axis=1) / k)
 
 
 def _sum_of_rows(rows: np.ndarray, block: slice) -> np.ndarray:
@@ -418,9 +441,9 @@ class Scott(Bandwidth):
         factor = n ** (-1.0 / (len(deviation) + 4))
         return tuple(float(s * factor) for s in deviation)
 
-    def influence(self, X: np.ndarray, others: np.ndarray) -> np.ndarray:
+    def influence(self, X: np.ndarray, others: np.ndarray, frequency: np.ndarray) -> np.ndarray:
         """Return that of the standard deviations."""
-        return _deviation_influence(X, others)
+        return _deviation_influence(X, others, frequency)
 
 
 @dataclass(frozen=True)
@@ -434,9 +457,9 @@ class Silverman(Bandwidth):
         factor = (n * (d + 2) / 4.0) ** (-1.0 / (d + 4))
         return tuple(float(s * factor) for s in deviation)
 
-    def influence(self, X: np.ndarray, others: np.ndarray) -> np.ndarray:
+    def influence(self, X: np.ndarray, others: np.ndarray, frequency: np.ndarray) -> np.ndarray:
         """Return that of the standard deviations."""
-        return _deviation_influence(X, others)
+        return _deviation_influence(X, others, frequency)
 
 
 _RULES: dict[str, Bandwidth] = {"median": Median(), "scott": Scott(), "silverman": Silverman()}

@@ -31,6 +31,7 @@ from lorenyi.spectra.spectrum import Spectrum
 MAX_ROWS = 2048  # the root of twice this many is 64: 1.6 % of the standard error
 MAX_DENSE_ROWS = 512  # of a block that is decomposed, in 20 ms
 MAX_COLUMNS = 256  # of the factor of a larger one
+NEAR_ONE = 0.1  # order at which a constant is taken out, of which there is little elsewhere
 BANDWIDTH_ROWS = 384  # for the derivative in a bandwidth, which counts for less
 
 
@@ -53,27 +54,32 @@ class Pilot:
 def slopes(spectrum: Spectrum, alpha: float, rank: int | None) -> np.ndarray:
     r"""Return :math:`\partial S / \partial \lambda_j`, up to one constant for all.
 
-    With a rank, an eigenvalue beyond it counts by the mean that the rest is spread to.
+    With a rank, an eigenvalue beyond it counts by the mean that the rest is spread to. Below order
+    1, where the smallest weigh most, those that a decomposition does not resolve count for nothing.
     """
     values = _arrays.to_numpy(spectrum.values).astype(np.float64)
     counts = np.ones(len(values)) if spectrum.counts is None else spectrum.counts
-    p = np.maximum(values, 1e-300)
-    if rank is not None:
-        rest = max(spectrum.trace - float(p[:rank].sum()), 1e-300)
-        p = np.where(np.arange(len(p)) < rank, p, rest / (spectrum.n - rank))
-        counts = np.where(np.arange(len(p)) < rank, 1.0, 0.0)
-        tail = (spectrum.n - rank, rest / (spectrum.n - rank))
-    else:
-        tail = (0.0, 1.0)
     if alpha == math.inf:
-        return np.where(np.arange(len(p)) == 0, -1.0 / (p[0] * math.log(2)), 0.0)
+        return np.where(np.arange(len(values)) == 0, -1.0 / (values[0] * math.log(2)), 0.0)
+    p, least = values, 8 * _arrays.epsilon(values) * values[0] if alpha < 1 else 0.0
+    if rank is not None and rank < len(values):
+        leading = np.arange(len(values)) < rank
+        rest = float(counts[rank:] @ values[rank:])  # its own sum: that of the others cancels
+        p, least = np.where(leading, values, rest / (spectrum.n - rank)), 0.0
+        counts = np.where(leading, counts, (spectrum.n - rank) / (len(values) - rank))
+    resolved = p > least
+    p, counts = np.where(resolved, p, 1.0), np.where(resolved, counts, 0.0)
     if alpha == 1:
-        return np.asarray(-np.log2(p))
-    with np.errstate(over="ignore"):
-        total = float(counts @ p**alpha) + tail[0] * tail[1] ** alpha
-        # Less the constant alpha / (1 - alpha): nothing cancels as alpha goes to 1.
-        rising = np.expm1((alpha - 1) * np.log(p)) / (1 - alpha)
-    return np.asarray(alpha / math.log(2) * rising / total)
+        return np.where(resolved, -np.log2(p), 0.0)
+    top = float(np.max(p, where=resolved, initial=0.0))
+    log = np.log(p / top)
+    if abs(alpha - 1) < NEAR_ONE:
+        # Less a constant: nothing cancels as alpha goes to 1.
+        rising = np.expm1((alpha - 1) * log) / (1 - alpha)
+    else:
+        rising = np.exp((alpha - 1) * log) / (1 - alpha)
+    total = float(counts @ np.exp(alpha * np.where(resolved, log, 0.0)))
+    return np.where(resolved, alpha / math.log(2) * rising / (top * total), 0.0)
 
 
 def pilot(A: Gram, alpha: float, rank: int | None) -> Pilot:
@@ -184,6 +190,7 @@ def _of_bandwidths(A: Gram, alpha: float, rank: int | None) -> np.ndarray:
     few = A.take(A.choose(0, 12, BANDWIDTH_ROWS))
     matrix = np.asarray(_arrays.to_numpy(few.dense()), dtype=np.float64)
     matrix /= float(np.trace(matrix))
+    frequency = _arrays.to_numpy(few.weights).astype(np.float64) * A.n
     values, V = np.linalg.eigh(matrix)
     order = np.argsort(-values)
     V = V[:, order]
@@ -199,7 +206,7 @@ def _of_bandwidths(A: Gram, alpha: float, rank: int | None) -> np.ndarray:
             columns = slice(start, start := start + rule.columns)
             if rule.chosen is None:
                 continue
-            moved = rule.chosen.influence(X[:, columns], some[:, columns])
+            moved = rule.chosen.influence(X[:, columns], some[:, columns], frequency)
             slope = _sensitivity(response, some[:, columns], power, moved.shape[1])
             total += moved @ slope
     return total

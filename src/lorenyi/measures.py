@@ -136,8 +136,7 @@ def normalized_mutual_information(
         least = min(float(_arrays.detach(a)), float(_arrays.detach(b)))
         certified = isinstance(a, Estimate) and a.bounds is not None
         if A.is_constant or B.is_constant or (least <= 1e-12 and not certified):  # or rounding
-            bounds = (0.0, 0.0) if certified else None
-            return Estimate(0.0, bounds=bounds, unit="") if isinstance(a, float) else 0.0 * a * b
+            return 0.0 * (a * b)
         return (a + b - H(J)) / (a * b) ** 0.5
 
     return evaluate(formula, entropy, A, B)
