@@ -9,6 +9,14 @@ import lorenyi as lr
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(30, 2))
 LABELS = RNG.integers(0, 3, size=30)
+RULES = (
+    lr.Median(),
+    lr.Median(per_column=True),
+    lr.Median(standardize=True),
+    lr.Nearest(3),
+    lr.Scott(),
+    lr.Silverman(),
+)
 
 
 def exact(K, w, alpha, rank=None):
@@ -47,10 +55,7 @@ def test_that_of_collisions_is_of_pairs_of_different_points():
     assert found.standard_error == pytest.approx(expected, rel=1e-6)
 
 
-@pytest.mark.parametrize(
-    "rule", [lr.Median(), lr.Median(per_column=True), lr.Median(standardize=True)]
-    + [lr.Nearest(3), lr.Scott(), lr.Silverman()],
-)  # fmt: skip
+@pytest.mark.parametrize("rule", RULES, ids=str)
 def test_weights_are_repeated_rows_where_a_bandwidth_is_chosen(rule):
     w = RNG.integers(0, 5, size=30)
     many = lr.gram(np.repeat(X, w, axis=0), lr.Gaussian(rule))

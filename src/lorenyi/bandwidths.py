@@ -87,7 +87,8 @@ class Median(Bandwidth):
             return tuple(self._median(points.each(partial(_column, j)), weights) for j in range(d))
         if self.standardize and d > 1:
             deviation, _ = _spread(points, weights)
-            median = self._median(points.affine(0.0, deviation), weights)
+            origin = _arrays.to_numpy(_arrays.detach(points.rows(slice(0, 1)))).astype(np.float64)
+            median = self._median(points.each(partial(_standard, origin, deviation)), weights)
             return tuple(float(median * s) for s in deviation)
         return self._median(points, weights)
 
@@ -125,6 +126,11 @@ def _require_integer(argument: str, found: object, least: int) -> None:
     if not isinstance(found, (int, np.integer)) or isinstance(found, bool) or found < least:
         name = argument.partition("(")[2]
         raise ValueError(f"{argument}={found!r}): {name} must be an integer of at least {least}")
+
+
+def _standard(origin: np.ndarray, deviation: np.ndarray, rows: Array) -> np.ndarray:
+    """Return (x - origin) / deviation: of differences, since a large mean would cost digits."""
+    return np.asarray((_arrays.to_numpy(rows).astype(np.float64) - origin) / deviation)
 
 
 def _column(j: int, rows: Array) -> Array:
@@ -229,11 +235,11 @@ def _median_influence(X: np.ndarray, others: np.ndarray, frequency: np.ndarray) 
     distance = cdist(X, others)
     apart = (distance > 0) @ frequency
     near = ((distance > 0) & (distance <= 1.0)) @ frequency
-    distance, pairs = cdist(others, others).ravel(), np.outer(frequency, frequency).ravel()
-    kept = distance > 0
+    among, pairs = cdist(others, others), np.outer(frequency, frequency)
+    kept = among > 0
     if not kept.any():
         return np.zeros(len(X))
-    low, high = _weighted_quantiles(distance[kept], pairs[kept], (0.45, 0.55))
+    low, high = _weighted_quantiles(among[kept], pairs[kept], (0.45, 0.55))
     mean = float(pairs[kept].sum() / frequency.sum())
     return np.asarray(2.0 * (high - low) / 0.1 * (0.5 * apart - near) / mean)
 
