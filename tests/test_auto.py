@@ -53,7 +53,7 @@ def test_the_estimate_is_as_near_to_all_eigenvalues_as_it_says(no_dense, table, 
     exact = float(lr.renyi_entropy(spectrum, alpha, 1 if alpha == math.inf else rank))
     found = lr.Renyi(alpha, rank)(A)
     assert abs(found - exact) <= 2 * found.computing_error + 2e-5
-    assert abs(found - exact) <= 0.5 * found.standard_error
+    assert abs(found - exact) <= 0.7 * found.standard_error
 
 
 @pytest.mark.parametrize("name", ["normal, 3 columns", "normal, 10 columns", "heavy tails"])
@@ -114,7 +114,7 @@ def test_a_sample_of_rows_gives_the_spectrum_of_all(monkeypatch):
     A = lr.gram(TABLES["normal, 10 columns"])
     exact = lr.Renyi(solver=lr.Exact())(A)
     monkeypatch.setattr("lorenyi.spectra.lowrank.MAX_FACTOR_ROWS", 1000)
-    monkeypatch.setattr("lorenyi.spectra.lowrank.MAX_EXACT", 900)
+    monkeypatch.setattr("lorenyi.spectra.lowrank.SAMPLED_ROWS", 900)
     found = lr.Renyi(solver=lr.Auto(tol=1e-2))(A)
     assert abs(found - exact) <= 1e-2
 

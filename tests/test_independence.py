@@ -8,7 +8,7 @@ import pytest
 import scipy.stats
 
 import lorenyi as lr
-from lorenyi.independence import permutation
+from lorenyi._arrays import permutation
 
 FAST = lr.Renyi(solver=lr.Exact())
 
@@ -134,18 +134,18 @@ def test_dependence_that_a_third_does_not_explain_is_found_given_it():
 def test_permutations_stay_within_their_groups(seed):
     groups = np.random.default_rng(5).integers(0, 4, 50)
     for number in range(20):
-        moved = permutation(groups, seed, number)
+        moved = permutation(seed, number, groups)
         assert np.array_equal(np.sort(moved), np.arange(50))
         assert np.array_equal(groups[moved], groups)
 
 
 def test_permutations_are_uniform():
     """Each of the 24 orders of four rows about equally often; and within groups of two, 4."""
-    orders = [tuple(permutation(np.zeros(4, int), 0, number)) for number in range(2400)]
+    orders = [tuple(permutation(0, number, np.zeros(4, int))) for number in range(2400)]
     counts = np.unique(orders, axis=0, return_counts=True)[1]
     assert len(counts) == 24
     assert scipy.stats.chisquare(counts).pvalue > 1e-3
-    orders = [tuple(permutation(np.array([1, 0, 0, 1]), 0, number)) for number in range(400)]
+    orders = [tuple(permutation(0, number, np.array([1, 0, 0, 1]))) for number in range(400)]
     counts = np.unique(orders, axis=0, return_counts=True)[1]
     assert len(counts) == 4
     assert scipy.stats.chisquare(counts).pvalue > 1e-3

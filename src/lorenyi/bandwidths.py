@@ -28,7 +28,7 @@ class Bandwidth(ABC):
     def __call__(self, points: Source, weights: Source | None) -> float | tuple[float, ...]:
         """Return the bandwidth for these points; `weights` is a column of frequencies, if any."""
 
-    def influence(self, X: np.ndarray, others: np.ndarray, frequency: np.ndarray) -> np.ndarray:
+    def influence(self, X: np.ndarray, others: np.ndarray, weights: np.ndarray) -> np.ndarray:
         """Return the influence of each row on the logarithm of the bandwidth (n x 1, or n x d).
 
         Parameters
@@ -37,8 +37,8 @@ class Bandwidth(ABC):
             Rows, divided by the bandwidth.
         others : array, m x d
             A sample of all rows, likewise.
-        frequency : array of m
-            How often each of these occurs.
+        weights : array of m
+            Their frequencies.
         """
         return np.zeros((len(X), 1))
 
@@ -106,7 +106,7 @@ class Median(Bandwidth):
             return _median_of_all(X, frequency)
         return _median_of_pairs(X, frequency, total, self.pairs)
 
-    def influence(self, X: np.ndarray, others: np.ndarray, frequency: np.ndarray) -> np.ndarray:
+    def influence(self, X: np.ndarray, others: np.ndarray, weights: np.ndarray) -> np.ndarray:
         r"""Return :math:`\frac{2}{g} (\frac12 T_i - G_i)` of distances in bandwidths.
 
         G_i is the share of distances from row i up to 1, g the density of all distances there, and
@@ -115,11 +115,11 @@ class Median(Bandwidth):
         """
         if self.per_column:
             pairs = [(X[:, [j]], others[:, [j]]) for j in range(X.shape[1])]
-            return np.stack([_median_influence(x, y, frequency) for x, y in pairs], axis=1)
-        median = _median_influence(X, others, frequency)[:, None]
+            return np.stack([_median_influence(x, y, weights) for x, y in pairs], axis=1)
+        median = _median_influence(X, others, weights)[:, None]
         if not self.standardize or X.shape[1] == 1:
             return median
-        return np.asarray(median + _deviation_influence(X, others, frequency))
+        return np.asarray(median + _deviation_influence(X, others, weights))
 
 
 def _require_integer(argument: str, found: object, least: int) -> None:
@@ -229,18 +229,18 @@ def _median_of_pairs(X: np.ndarray, frequency: np.ndarray, total: float, pairs: 
     return float(f"{scale * _weighted_median(distance, np.ones(len(distance))):.4g}")
 
 
-def _median_influence(X: np.ndarray, others: np.ndarray, frequency: np.ndarray) -> np.ndarray:
+def _median_influence(X: np.ndarray, others: np.ndarray, weights: np.ndarray) -> np.ndarray:
     from scipy.spatial.distance import cdist
 
     distance = cdist(X, others)
-    apart = (distance > 0) @ frequency
-    near = ((distance > 0) & (distance <= 1.0)) @ frequency
-    among, pairs = cdist(others, others), np.outer(frequency, frequency)
+    apart = (distance > 0) @ weights
+    near = ((distance > 0) & (distance <= 1.0)) @ weights
+    among, pairs = cdist(others, others), np.outer(weights, weights)
     kept = among > 0
     if not kept.any():
         return np.zeros(len(X))
     low, high = _weighted_quantiles(among[kept], pairs[kept], (0.45, 0.55))
-    mean = float(pairs[kept].sum() / frequency.sum())
+    mean = float(pairs[kept].sum() / weights.sum())
     return np.asarray(2.0 * (high - low) / 0.1 * (0.5 * apart - near) / mean)
 
 
@@ -252,10 +252,10 @@ def _weighted_quantiles(
     return np.asarray(values[order[np.searchsorted(mass, np.array(shares) * mass[-1])]])
 
 
-def _deviation_influence(X: np.ndarray, others: np.ndarray, frequency: np.ndarray) -> np.ndarray:
+def _deviation_influence(X: np.ndarray, others: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """Return the influence of rows on the logarithm of each column's standard deviation."""
-    mean = np.average(others, axis=0, weights=frequency)
-    variance = np.average((others - mean) ** 2, axis=0, weights=frequency)
+    mean = np.average(others, axis=0, weights=weights)
+    variance = np.average((others - mean) ** 2, axis=0, weights=weights)
     safe = np.where(variance > 0, variance, 1.0)
     moved = 0.5 * ((X - mean) ** 2 / safe - 1.0)
     return np.where(variance > 0, moved, 0.0)
@@ -338,17 +338,17 @@ class Nearest(Bandwidth):
             return _or_one(scale * _mean_nearest(X, int(k)))
         return _or_one(scale * _weighted_nearest(-2 * _exponents(X), frequency, k))
 
-    def influence(self, X: np.ndarray, others: np.ndarray, frequency: np.ndarray) -> np.ndarray:
+    def influence(self, X: np.ndarray, others: np.ndarray, weights: np.ndarray) -> np.ndarray:
         """Return the distance to the neighbors over its mean, less 1."""
         from scipy.spatial.distance import cdist
 
         # A sample's neighbors are farther away by one factor for all rows, which cancels.
-        k = min(float(self.k), float(frequency.sum()) - 1)
+        k = min(float(self.k), float(weights.sum()) - 1)
 
         def near(rows: np.ndarray) -> np.ndarray:
-            return _nearest_means(cdist(rows, others), frequency, k + 1)
+            return _nearest_means(cdist(rows, others), weights, k + 1)
 
-        mean = float(np.average(near(others), weights=frequency))
+        mean = float(np.average(near(others), weights=weights))
         return (near(X) / mean - 1.0)[:, None] if mean > 0 else np.zeros((len(X), 1))
 
     def of_exponents(self, exponents: Array) -> float:
@@ -447,9 +447,9 @@ class Scott(Bandwidth):
         factor = n ** (-1.0 / (len(deviation) + 4))
         return tuple(float(s * factor) for s in deviation)
 
-    def influence(self, X: np.ndarray, others: np.ndarray, frequency: np.ndarray) -> np.ndarray:
+    def influence(self, X: np.ndarray, others: np.ndarray, weights: np.ndarray) -> np.ndarray:
         """Return that of the standard deviations."""
-        return _deviation_influence(X, others, frequency)
+        return _deviation_influence(X, others, weights)
 
 
 @dataclass(frozen=True)
@@ -463,9 +463,9 @@ class Silverman(Bandwidth):
         factor = (n * (d + 2) / 4.0) ** (-1.0 / (d + 4))
         return tuple(float(s * factor) for s in deviation)
 
-    def influence(self, X: np.ndarray, others: np.ndarray, frequency: np.ndarray) -> np.ndarray:
+    def influence(self, X: np.ndarray, others: np.ndarray, weights: np.ndarray) -> np.ndarray:
         """Return that of the standard deviations."""
-        return _deviation_influence(X, others, frequency)
+        return _deviation_influence(X, others, weights)
 
 
 _RULES: dict[str, Bandwidth] = {"median": Median(), "scott": Scott(), "silverman": Silverman()}

@@ -348,9 +348,10 @@ def _linear(
 
 
 def _summed(a: float | None, da: float, b: float | None, db: float) -> float | None:
+    """Combine computing errors, which are independent estimates."""
     if a is None or b is None:
         return None
-    return abs(da) * a + (abs(db) * b if b else 0.0)
+    return math.hypot(da * a, db * b if b else 0.0)
 
 
 def _digits(error: float, significant: int) -> int:

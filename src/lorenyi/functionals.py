@@ -28,7 +28,7 @@ from lorenyi.spectra import Auto, Solver, Spectrum, enclosure, require_rank
 from lorenyi.spectra.auto import COARSEST_TOL
 from lorenyi.spectra.solver import Goal, require_seed, require_size
 
-SHARE = 0.1  # of the standard error that the computing error may be
+SHARE = 0.15  # of the standard error that the computing error may be
 FINEST_TOL = 1e-5  # bits: nothing is computed more finely unless asked for
 
 Formula: TypeAlias = Callable[[Callable[[Gram], Any]], Any]
@@ -70,7 +70,7 @@ class Functional(ABC):
     def tolerance(self, standard_error: float, terms: int) -> float:
         """Return the computing error of each term of a formula that has a standard error."""
         share = COARSEST_TOL if math.isnan(standard_error) else SHARE * standard_error
-        return min(max(share, FINEST_TOL), COARSEST_TOL) / max(terms, 1)
+        return min(max(share, FINEST_TOL), COARSEST_TOL) / math.sqrt(max(terms, 1))
 
 
 def evaluate(formula: Formula, entropy: Callable[[Gram], Any], *grams: Gram) -> Any:
@@ -219,7 +219,7 @@ class Renyi(Functional):
     def tolerance(self, standard_error: float, terms: int) -> float:
         """Return the computing error of each term; where `Auto` was given one, that of all."""
         if isinstance(self.solver, Auto) and self.solver.tol is not None:
-            return self.solver.tol / max(terms, 1)
+            return self.solver.tol / math.sqrt(max(terms, 1))
         return super().tolerance(standard_error, terms)
 
     @property

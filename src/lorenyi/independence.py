@@ -104,7 +104,7 @@ def independence_test(
     done: list[int] = []
 
     def permuted(number: int) -> float:
-        value = fixed - float(entropy(A * B.take(permutation(groups, seed, number))))
+        value = fixed - float(entropy(A * B.take(_arrays.permutation(seed, number, groups))))
         done.append(number)
         if progress is not None:
             progress(f"permutation {len(done)} of {permutations}", len(done) / permutations)
@@ -113,14 +113,6 @@ def independence_test(
     null = np.array(parallel(permuted, range(permutations)))
     above = int(np.sum(null >= statistic - _TIE))
     return IndependenceTest(statistic, (1 + above) / (1 + permutations), null)
-
-
-def permutation(groups: np.ndarray, seed: int, number: int) -> np.ndarray:
-    """Return a random permutation of the rows that keeps each within its group."""
-    keys = _arrays.uniform(seed, number, len(groups))[:, 0]
-    moved = np.empty(len(groups), dtype=np.int64)
-    moved[np.argsort(groups, kind="stable")] = np.lexsort((keys, groups))
-    return moved
 
 
 def _labels(C: Gram) -> np.ndarray:

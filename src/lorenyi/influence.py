@@ -28,11 +28,11 @@ from lorenyi.kernels import Delta, Laplacian
 from lorenyi.spectra.cholesky import Factor, subsample
 from lorenyi.spectra.spectrum import Spectrum
 
-MAX_ROWS = 2048  # the root of twice this many is 64: 1.6 % of the standard error
+MAX_ROWS = 1024  # the root of twice this many is 45: 2.2 % of the standard error
 MAX_DENSE_ROWS = 512  # of a block that is decomposed, in 20 ms
 MAX_COLUMNS = 256  # of the factor of a larger one
 NEAR_ONE = 0.1  # order at which a constant is taken out, of which there is little elsewhere
-BANDWIDTH_ROWS = 384  # for the derivative in a bandwidth, which counts for less
+BANDWIDTH_ROWS = 256  # for the derivative in a bandwidth, which counts for less
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,9 +109,8 @@ def pilot(A: Gram, alpha: float, rank: int | None) -> Pilot:
 def as_influence(values: np.ndarray, A: Gram) -> Influence:
     """Return influences that `pilot` gives as those of the rows of A."""
     part = _sampled(A)
-    weights = _arrays.to_numpy(part.weights).astype(np.float64)
-    equal = bool(np.ptp(weights) <= 1e-6 * float(weights.max()))
-    return Influence.of(values, (len(A), float(A.n)), None if equal else weights)
+    weights = _arrays.to_numpy(part.weights).astype(np.float64) if part.is_weighted else None
+    return Influence.of(values, (len(A), float(A.n)), weights)
 
 
 def _sampled(A: Gram) -> Gram:
@@ -190,7 +189,7 @@ def _of_bandwidths(A: Gram, alpha: float, rank: int | None) -> np.ndarray:
     few = A.take(A.choose(0, 12, BANDWIDTH_ROWS))
     matrix = np.asarray(_arrays.to_numpy(few.dense()), dtype=np.float64)
     matrix /= float(np.trace(matrix))
-    frequency = _arrays.to_numpy(few.weights).astype(np.float64) * A.n
+    weights = _arrays.to_numpy(few.weights).astype(np.float64) * A.n
     values, V = np.linalg.eigh(matrix)
     order = np.argsort(-values)
     V = V[:, order]
@@ -206,7 +205,7 @@ def _of_bandwidths(A: Gram, alpha: float, rank: int | None) -> np.ndarray:
             columns = slice(start, start := start + rule.columns)
             if rule.chosen is None:
                 continue
-            moved = rule.chosen.influence(X[:, columns], some[:, columns], frequency)
+            moved = rule.chosen.influence(X[:, columns], some[:, columns], weights)
             slope = _sensitivity(response, some[:, columns], power, moved.shape[1])
             total += moved @ slope
     return total

@@ -8,14 +8,18 @@ from alpha = 1 differences such as the mutual information can be negative: nothi
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from itertools import combinations
 from typing import Any, TypeAlias
 
+import numpy as np
+
 from lorenyi import _arrays
 from lorenyi._arrays import Array
+from lorenyi.data.kinds import MAX_LEVELS
 from lorenyi.estimate import Estimate
-from lorenyi.functionals import Renyi, evaluate
+from lorenyi.functionals import Renyi, evaluate, plain
 from lorenyi.gram import Gram, gram, joint
 
 Functional: TypeAlias = Callable[[Gram], Any]
@@ -92,6 +96,25 @@ def conditional_entropy(
     return evaluate(lambda H: H(J) - H(B), entropy, A, B)
 
 
+def _warn_of_levels(entropy: Functional, A: Gram, B: Gram, x: Variable, y: Variable) -> None:
+    """Warn where categories tell most rows apart, and so share bits with anything."""
+    for name, given, own in (("x", x, A), ("y", y, B)):
+        if isinstance(given, Gram) or not own.in_memory or not own.is_nominal:
+            continue
+        levels = len(own.reduced[0])
+        if levels <= MAX_LEVELS or 2 * levels <= len(own):
+            continue
+        H, order = plain(entropy), _arrays.permutation(0, 1, np.zeros(len(B), dtype=np.int64))
+        chance = float(H(A)) + float(H(B)) - float(H(A * B.take(order)))
+        warnings.warn(
+            f"{name} has {levels} categories in {len(own)} rows, which tell most rows apart: by "
+            f"chance alone it would share {chance:.3g} bits. Leave such a column out, group its "
+            "levels, or give a kernel for numbers",
+            UserWarning,
+            stacklevel=3,
+        )
+
+
 def mutual_information(
     x: Variable, y: Variable, *, entropy: Functional = Renyi(), weights: Any = None
 ) -> Any:
@@ -110,6 +133,7 @@ def mutual_information(
     """
     A, B = variable(x, weights), variable(y, weights, "y")
     J = A * B
+    _warn_of_levels(entropy, A, B, x, y)
     return evaluate(lambda H: H(A) + H(B) - H(J), entropy, A, B)
 
 
@@ -130,6 +154,7 @@ def normalized_mutual_information(
     """
     A, B = variable(x, weights), variable(y, weights, "y")
     J = A * B
+    _warn_of_levels(entropy, A, B, x, y)
 
     def formula(H: Callable[[Gram], Any]) -> Any:
         a, b = H(A), H(B)

@@ -28,7 +28,6 @@ from lorenyi.kernels import Kernel
 MAX_ALL_ROWS = 20_000  # 2 x 10^8 pairs: about a second
 MAX_SAMPLED_ROWS = 2**20  # that a sample of pairs is made of
 SAMPLED_PAIRS = 2**22  # of them; their noise is then a fraction of that of 10^6 rows
-MAX_SHIFTS = 64
 KEPT_PAIRS = 2**14  # whose values are kept, for their variance
 
 
@@ -99,7 +98,7 @@ def pair_mean(A: Gram, seed: int = 0, pairs: int | None = None) -> PairMean:
 
 def _sampled_mean(A: Gram, seed: int, pairs: int) -> PairMean:
     part = shuffled(A, seed)
-    shifts = min(max(-(-pairs // len(part)), 4), MAX_SHIFTS, len(part) - 1)
+    shifts = min(max(-(-pairs // len(part)), 4), len(part) - 1)
     found = parallel(lambda cut: _squares(part, cut, shifts), slices(len(part), 2**15))
     total = sum(block_sum for block_sum, _ in found)
     count = shifts * len(part)
@@ -111,7 +110,7 @@ def _sampled_mean(A: Gram, seed: int, pairs: int) -> PairMean:
 def shuffled(A: Gram, seed: int) -> Gram:
     """Return the Gram of (a sample of) the rows in a random order; of weights w, w rows."""
     size = min(len(A), MAX_SAMPLED_ROWS)
-    if _has_weights(A):
+    if A.is_weighted:
         size = int(min(A.n, MAX_SAMPLED_ROWS))
         ends = np.cumsum(_arrays.to_numpy(A.weights).astype(np.float64))
         places = (np.arange(size) + 0.5) / size * ends[-1]
@@ -120,11 +119,6 @@ def shuffled(A: Gram, seed: int) -> Gram:
         index = A.choose(seed, 13, size)
     order = np.argsort(_arrays.hashed(seed, 14, len(index))[:, 0])
     return A.take(index[order])
-
-
-def _has_weights(A: Gram) -> bool:
-    frequency = getattr(A, "frequency", None)
-    return frequency is not None if not A.in_memory else A.n != len(A)
 
 
 def _squares(A: Gram, rows: slice, shifts: int) -> tuple[float, np.ndarray]:
@@ -137,7 +131,7 @@ def _squares(A: Gram, rows: slice, shifts: int) -> tuple[float, np.ndarray]:
         blocks = [k.pairs(x, y) for (k, x), (_, y) in zip(first, second, strict=True)]
         values = np.asarray(reduce(mul, blocks), dtype=np.float64) ** 2
         total += float(values.sum())
-        kept = values[:: max(len(values) * shifts // 1024, 1)] if shift == 1 else kept
+        kept = values[:1024] if shift == 1 else kept
     return total, kept
 
 

@@ -53,3 +53,11 @@ def choose(seed: int, stream: int, n: int, size: int) -> np.ndarray:
         return np.arange(n)
     bits = hashed(seed, stream, n)[:, 0]
     return np.sort(np.argpartition(bits, size)[:size])
+
+
+def permutation(seed: int, stream: int, groups: np.ndarray) -> np.ndarray:
+    """Return a random permutation of the rows that keeps each within its group."""
+    keys = uniform(seed, stream, len(groups))[:, 0]
+    moved = np.empty(len(groups), dtype=np.int64)
+    moved[np.argsort(groups, kind="stable")] = np.lexsort((keys, groups))
+    return moved

@@ -57,6 +57,8 @@ class Data:
         lose digits; empty where they are of one type.
     units : bool
         Whether each column has a unit of its own, as in a data-frame.
+    names : tuple of str
+        Of the columns, where they have any: those of numbers, then those of labels.
     """
 
     numbers: Array | Source | None
@@ -65,6 +67,14 @@ class Data:
     reference: Array
     apart: Sequence[np.ndarray] = ()
     units: bool = False
+    names: tuple[str, ...] = ()
+
+    def columns(self, categorical: bool, frequency: np.ndarray | None = None) -> str:
+        """Return the names of the columns that hold categories, or of the others, shortly."""
+        kinds = self._categorical(frequency)
+        kinds += (True,) * (len(self.names) - len(kinds))
+        chosen = [name for name, kind in zip(self.names, kinds, strict=True) if kind is categorical]
+        return ", ".join(chosen if len(chosen) <= 4 else [*chosen[:3], "..."])
 
     def codes(self) -> np.ndarray | Source:
         """Return codes that are equal where rows are: one a row, or (a source) its columns."""
@@ -78,7 +88,7 @@ class Data:
 
         `frequency` says how often each row occurs.
         """
-        categorical = () if self.numbers is None else self._categorical(frequency)
+        categorical = self._categorical(frequency)
         if self.numbers is None or not any(categorical):
             return self.numbers, None if self.labels is None else _codes([self.labels])
         if all(categorical):
@@ -101,7 +111,7 @@ class Data:
         """Tell which columns of numbers hold categories."""
         if isinstance(self.numbers, Source):
             return categorical_columns(self.numbers, self.repeats, frequency)
-        if min(self.repeats) == NEVER:
+        if self.numbers is None or min(self.repeats) == NEVER:
             return (False,) * len(self.repeats)
         columns = self.apart or _arrays.to_numpy(self.numbers).T[:, :, None]
         return tuple(
@@ -161,7 +171,9 @@ def _from_columns(columns: Sequence[Column], name: str) -> Data:
     codes = np.stack([c.codes() for c in columns if c.kind == "label"], axis=1) if words else None
     apart = [values[:, None] for values in numbers]
     least = tuple(c.least_repeats for c in columns if c.kind != "label")
-    return Data(table, codes, least, np.empty(0), apart, units=len(columns) > 1)
+    ordered = [c for c in columns if c.kind != "label"] + [c for c in columns if c.kind == "label"]
+    names = tuple(c.label.partition("[")[2].removesuffix("]").strip("'") for c in ordered)
+    return Data(table, codes, least, np.empty(0), apart, len(columns) > 1, names)
 
 
 def read_columns(X: Any, name: str = "X") -> list[Column]:

@@ -95,6 +95,11 @@ def gram(
     frequency = None if weights is None else frequencies(weights, n, f"{name}'s weights")
     parts = _parts(data, kernel, name, frequency)
     grams = [_from_points(k, p, frequency, data.reference, name) for k, p in parts]
+    if len(grams) > 1:  # then it is said which columns are which
+        for A, categorical in zip(grams, (False, True), strict=True):
+            A.names = tuple(
+                f"[{data.columns(categorical, frequency)}]: {kernel}" for kernel in A.names
+            )
     return joint(*grams)
 
 

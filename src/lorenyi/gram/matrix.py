@@ -39,6 +39,11 @@ from lorenyi.kernels import Delta
 STRIPES = 4  # sums that a product from tiles is made of
 
 
+def led_by(name: str, kernels: Sequence[str]) -> list[str]:
+    """Return the names of kernels led by the variable's: "x: k", and "x[a, b]: k" for columns."""
+    return [f"{name}{k}" if k.startswith("[") else f"{name}: {k}" for k in kernels]
+
+
 class Gram:
     """The normalised kernel matrix A of n points; made by `gram`, combined by `A * B`.
 
@@ -103,7 +108,7 @@ class Gram:
 
     def named(self, name: str) -> Gram:
         """Return the same Gram with its kernels' names led by the variable's."""
-        names = [f"{name}: {kernel}" for kernel in self.names]
+        names = led_by(name, self.names)
         return Gram(self.factors, self.scale, self.weights, self.n, names, self.mass)
 
     @property
@@ -137,6 +142,12 @@ class Gram:
         return 64 * max(_arrays.epsilon(array) for array in [self.reference, *floats])
 
     in_memory: ClassVar[bool] = True
+
+    @property
+    def is_weighted(self) -> bool:
+        """Whether rows have different weights."""
+        weights = _arrays.to_numpy(self.weights)
+        return bool(np.ptp(weights) > 1e-6 * float(weights.max()))
 
     @property
     def is_ready(self) -> bool:

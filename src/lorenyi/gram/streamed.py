@@ -17,7 +17,7 @@ from lorenyi.data.sources import ArraySource, Source, slices
 from lorenyi.data.streams import Stream, bundle, gather, joined
 from lorenyi.gram import groups
 from lorenyi.gram.factors import TILE, Factor, Points, is_wide, merged, rules_of
-from lorenyi.gram.matrix import Gram
+from lorenyi.gram.matrix import Gram, led_by
 from lorenyi.gram.ready import number_of_points
 from lorenyi.gram.unit import normalized
 from lorenyi.kernels import Delta, Kernel
@@ -97,6 +97,11 @@ class Streamed(Gram):
         return False
 
     @property
+    def is_weighted(self) -> bool:
+        """Whether rows were given weights."""
+        return self.frequency is not None
+
+    @property
     def is_sparse(self) -> bool:
         """Whether the matrix has a sparse factor: never."""
         return False
@@ -112,7 +117,7 @@ class Streamed(Gram):
 
     def named(self, name: str) -> Gram:
         """Return the same Gram with its kernels' names led by the variable's."""
-        return self.changed(names=[f"{name}: {kernel}" for kernel in self.names])
+        return self.changed(names=led_by(name, self.names))
 
     # ------------------------------------------------------------------ blocks
 

@@ -30,6 +30,10 @@ class Unit(Kernel):
         """Return k(x, y) / sqrt(k(x, x) k(y, y))."""
         return self.kernel.block(_but_last(X), _but_last(Y)) / X[:, -1:] / Y[:, -1:].T
 
+    def pairs(self, X: Array, Y: Array) -> Array:
+        """Return k(x_i, y_i) / sqrt(k(x_i, x_i) k(y_i, y_i))."""
+        return self.kernel.pairs(_but_last(X), _but_last(Y)) / X[:, -1] / Y[:, -1]
+
     def rounding(self, points: Source) -> float:
         """Return that of the kernel, and of two divisions."""
         return self.kernel.rounding(points.each(_but_last)) + 2 * _arrays.epsilon(points.like)

@@ -41,8 +41,10 @@ class Limits:
         Rows up to which they are where a factor does not reach the tolerance: 2 s.
     at_last : int
         The same where even the coarsest tolerance is not reached: 20 s.
+    least : int
+        Columns of a factor at least: of fewer the error is not well estimated.
     columns : int
-        Of a factor: 10,000 rows take 4 s.
+        Of a factor at most: 10,000 rows take 4 s.
     columns_asked : int
         The same where a tolerance was asked for.
     """
@@ -50,6 +52,7 @@ class Limits:
     dense: int = 1_000
     instead: int = 4_000
     at_last: int = 8_000
+    least: int = 200
     columns: int = 1_024
     columns_asked: int = 3_000
 
@@ -146,8 +149,10 @@ class Auto(Solver):
         """All pairs of rows, or so many that their noise is below a tolerance asked for."""
         found = pair_mean(A, self.seed)
         while self.tol is not None and (noise := found.noise(False)) is not None:
-            if noise.standard_error <= goal.tol or found.pairs >= A.n**2 / 4:
+            if noise.standard_error <= goal.tol:
                 break
+            if 8 * found.pairs >= float(len(A)) ** 2:
+                return PairMean(A.squared_norm(), A.n)
             found = pair_mean(A, self.seed, pairs=4 * found.pairs)
         return found
 
@@ -178,18 +183,17 @@ class Auto(Solver):
         found = LowRank(A, self.seed)
         most = LIMITS.columns if self.tol is None else LIMITS.columns_asked
         most = min(most, len(A) // 2)
-        # Seen: the error is about a sixth of the trace that is left, far less above order 1.
-        level = 6 * goal.tol if goal.alpha < 1.2 and goal.rank is None else 0.2
+        # Seen: the error is about a tenth of the trace that is left, far less above order 1.
+        level = 10 * goal.tol if goal.alpha < 1.2 and goal.rank is None else 0.2
         while True:
-            growing = True
-            while growing and found.size < most and (found.size < 128 or found.rest > level):
-                growing = found.grow(min(max(64, found.size // 4), most - found.size))
+            growing = _grown(found, most, level)
             spectrum = found.spectrum()
             error = goal.error(_of_trace_one(spectrum), goal.rank)
             note(f"{len(A)} rows, {found.size} columns, error {error:.1g} bits", error)
-            if error <= goal.tol:
+            # A tolerance that nobody asked for is not worth a second round if it is nearly met.
+            if error <= (1.5 if self.tol is None else 1.0) * goal.tol:
                 return spectrum
-            if not growing or found.size >= most:
+            if not growing:
                 break
             level = found.rest * min(max(goal.tol / error, 0.1), 0.7)
         affordable = LIMITS.at_last if error > COARSEST_TOL else LIMITS.instead
@@ -233,6 +237,14 @@ class Auto(Solver):
         pilot.grow(64)
         kind = "low-rank factor of sampled rows" if pilot.sampled else "low-rank factor"
         return rows + f"{kind} ({100 * pilot.rest:.2g} % of the trace left by {pilot.size} columns)"
+
+
+def _grown(found: LowRank, most: int, level: float) -> bool:
+    """Add columns until so much of the trace is left; tell whether more can be added."""
+    while found.size < most and (found.size < LIMITS.least or found.rest > level):
+        if not found.grow(min(max(64, found.size // 4), most - found.size)):
+            return False
+    return found.size < most
 
 
 def _of_trace_one(spectrum: Spectrum) -> Spectrum:

@@ -9,27 +9,30 @@ residual E too, and three moments of E say the rest:
 3. **Tail.** Outside, C = (I - UU') A (I - UU') has a known trace and Frobenius norm. Its
    eigenvalues are taken to fall like :math:`\exp(-b\, (i/N)^p)`, scaled to both.
 
-Up to `MAX_EXACT` rows the products with E are complete. Above, rows are sampled, and all sums over
-pairs of rows are unbiased. The spectrum comes with *alternatives*, equally consistent with what was
-computed: other shapes p of the tail, and half of the coupling. How far an entropy differs between
-them is the estimate of its computing error.
+Up to `MAX_FACTOR_ROWS` rows the products with E are complete. Above, rows are sampled. The spectrum
+comes with *alternatives*, equally consistent with what was computed: other shapes p of the tail,
+other strengths of the coupling. How far an entropy differs between them is the estimate of its
+computing error.
 """
 
 from __future__ import annotations
 
 import math
+from functools import partial
 
 import numpy as np
 import scipy.linalg
 
 from lorenyi import _arrays
+from lorenyi.data.sources import slices
 from lorenyi.gram import Gram, Points
-from lorenyi.spectra.cholesky import Factor, Nystroem, subsample
+from lorenyi.spectra.bounds import MAX_ROUNDOFF
+from lorenyi.spectra.cholesky import Factor, subsample
 from lorenyi.spectra.spectrum import Spectrum
 
 MAX_FACTOR_ROWS = 16_000  # of which a factor is kept; more are streamed through its pivots
-MAX_EXACT = 12_000  # rows among which products with the residual are taken, of those
-TAIL_ROWS = 1_000  # rows whose entries give the tail's Frobenius norm
+SAMPLED_ROWS = 8_000  # of these, among which products with the residual are taken
+TAIL_ROWS = 600  # rows whose entries give the tail's Frobenius norm
 COMPLETE = 1e-8  # of the trace: what is left then is next to nothing
 # Shapes p of the tail, and strengths of the coupling: of the value, then of the alternatives. On
 # eleven tables the third moment of the tail asked for p of 0.5 to 1, and the exact entropies for
@@ -70,10 +73,58 @@ class LowRank:
 
     def spectrum(self) -> Spectrum:
         """Return the estimated spectrum, with its alternatives."""
-        full = Nystroem(self.A, self.factor) if self.sampled else self.factor
+        A, factor = self.A, self.factor
+        if self.sampled:
+            pivots = Pivots(factor)
+            moments = pivots.moments(A)
+            A = subsample(A, SAMPLED_ROWS, self.seed)
+            F = pivots.features(A)
+        else:
+            moments, F = factor.F.T @ factor.F, factor.F
         if self.rest <= COMPLETE:
-            return full.spectrum().bracket()[1]
-        return _Estimation(self.A, full, self.seed).spectrum()
+            values = np.maximum(_arrays.eigvalsh(moments)[::-1], 0.0)
+            scaled = values * (self.A.mass / float(values.sum()))
+            return Spectrum(scaled, len(self.A), self.A.mass)
+        return _Estimation(self.A, A, moments, F).spectrum()
+
+
+class Pivots:
+    """Rows that stand for all: the map from a row's kernel with them to its row of the factor."""
+
+    def __init__(self, factor: Factor) -> None:
+        self.rows = factor.A.take(factor.pivots)
+        everything = slice(0, len(self.rows))
+        core = np.asarray(self.rows.kernel_block(everything, everything), dtype=np.float64)
+        core = 0.5 * (core + core.T)
+        # A shift only lowers the approximation, so it stays below A.
+        eps = max(float(np.finfo(np.float64).eps), min(factor.A.roundoff, MAX_ROUNDOFF))
+        core[np.diag_indices_from(core)] += len(core) * eps * np.trace(core)
+        self.lower = scipy.linalg.cholesky(core, lower=True, check_finite=False)
+
+    def features(self, A: Gram) -> np.ndarray:
+        """Return the rows of the factor F = diag(s) K(A, pivots) L^-T."""
+        kernel = A.cross(slice(0, len(A)), self.rows) * A.scale[:, None]
+        return np.asarray(self._solved(kernel.T).T)
+
+    def moments(self, A: Gram) -> np.ndarray:
+        """Return F'F over all rows of A, block by block."""
+        sums = A.sum(partial(_kernel_moments, self.rows))
+        return np.asarray(self._solved(self._solved(sums).T))
+
+    def _solved(self, right: np.ndarray) -> np.ndarray:
+        return np.asarray(
+            scipy.linalg.solve_triangular(self.lower, right, lower=True, check_finite=False)
+        )
+
+
+def _kernel_moments(pivots: Gram, rows: Gram, start: int) -> np.ndarray:
+    """Return K'WK of some rows with the pivots, few rows at a time."""
+    total = np.zeros((len(pivots), len(pivots)))
+    for cut in slices(len(rows), 2048):
+        part = rows.rows(cut)
+        kernel = part.cross(slice(0, len(part)), pivots) * part.scale[:, None]
+        total += kernel.T @ kernel
+    return total
 
 
 class _Estimation:
@@ -84,14 +135,9 @@ class _Estimation:
     those of A then, up to noise; where rows coincide they are too large by n/m, and scaled.
     """
 
-    def __init__(self, A: Gram, full: Factor | Nystroem, seed: int) -> None:
-        self.A = A
-        self.part = subsample(A, MAX_EXACT, seed) if isinstance(full, Nystroem) else A
-        self.share = len(self.part) / len(A)
-        if isinstance(full, Nystroem):
-            moments, F = full.moments, full.features(self.part, np.arange(len(self.part)))
-        else:
-            moments, F = full.F.T @ full.F, full.F
+    def __init__(self, A: Gram, part: Gram, moments: np.ndarray, F: np.ndarray) -> None:
+        self.A, self.part = A, part
+        self.share = len(part) / len(A)
         self.lower = scipy.linalg.cholesky(moments, lower=True, check_finite=False)
         Q = scipy.linalg.solve_triangular(self.lower, F.T, lower=True, check_finite=False).T
         self.diagonal = _arrays.to_numpy(self.part.weights) - np.einsum("ij,ij->i", F, F)

@@ -19,8 +19,6 @@ from lorenyi.spectra.spectrum import Spectrum, require_rank
 
 Width: TypeAlias = Callable[[Spectrum], float]
 
-CAUTION = 1.5  # times the largest difference among alternatives: seen to be at least the error
-
 
 @dataclass(frozen=True)
 class Goal:
@@ -46,7 +44,7 @@ class Goal:
         if not spectrum.alternatives:
             return 0.0
         value = self.bits(spectrum, rank)
-        return CAUTION * max(abs(self.bits(other, rank) - value) for other in spectrum.alternatives)
+        return max(abs(self.bits(other, rank) - value) for other in spectrum.alternatives)
 
 
 class Solver(ABC):
