@@ -104,8 +104,8 @@ def _warn_of_levels(entropy: Functional, A: Gram, B: Gram, x: Variable, y: Varia
         levels = len(own.reduced[0])
         if levels <= MAX_LEVELS or 2 * levels <= len(own):
             continue
-        H, order = plain(entropy), _arrays.permutation(0, 1, np.zeros(len(B), dtype=np.int64))
-        chance = float(H(A)) + float(H(B)) - float(H(A * B.take(order)))
+        H, other = plain(entropy), _permuted(B)
+        chance = float(H(A)) + float(H(other)) - float(H(A * other))
         warnings.warn(
             f"{name} has {levels} categories in {len(own)} rows, which tell most rows apart: by "
             f"chance alone it would share {chance:.3g} bits. Leave such a column out, group its "
@@ -113,6 +113,12 @@ def _warn_of_levels(entropy: Functional, A: Gram, B: Gram, x: Variable, y: Varia
             UserWarning,
             stacklevel=3,
         )
+
+
+def _permuted(A: Gram) -> Gram:
+    """Return a Gram whose points are permuted; the weights stay with the rows."""
+    order = _arrays.permutation(0, 1, np.zeros(len(A), dtype=np.int64))
+    return A.with_factors(A.take(order).factors, A.scale, A.weights)
 
 
 def mutual_information(

@@ -246,5 +246,6 @@ def _polars_column(column):
     if column.kind == "symbol":
         return pl.Series(list(column.values), dtype=pl.String)
     values = np.ascontiguousarray(column.values)
-    seconds = values.dtype.kind in "mM" and np.datetime_data(values.dtype)[0] == "s"
-    return pl.Series(values.astype(f"{values.dtype.kind}8[ms]") if seconds else values)
+    if str(values.dtype) in ("datetime64[s]", "timedelta64[s]", "timedelta64[D]"):
+        values = values.astype(f"{values.dtype.kind}8[ms]")  # polars has no such units
+    return pl.Series(values)

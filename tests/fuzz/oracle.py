@@ -389,6 +389,8 @@ def _sum(terms):
 def _normalized(S, a, b):
     information, x, y = S(a) + S(b) - S(a | b), S(a), S(b)
     if isinstance(x, Moving):
+        if min(x.value, y.value) <= 1e-9:
+            raise ZeroDivisionError
         root = math.sqrt(x.value * y.value)
         means = (x * (1 / x.value) + y * (1 / y.value)) * (information.value / 2)
         return (information - means) * (1 / root)

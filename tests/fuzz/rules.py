@@ -28,6 +28,7 @@ WARNINGS = (
     (RuntimeWarning, r"the projected eigenvalues sum to .* times the trace"),
     (RuntimeWarning, r"Lanczos: residual .* after \d+ restarts"),
     (UserWarning, r"is not known to be infinitely divisible"),
+    (UserWarning, r"categories in \d+ rows, which tell most rows apart"),
 )
 
 
@@ -77,9 +78,9 @@ def refusals(case):
         found += _of_variable(variable, single, case.weights)
     if any(v.container == "memmap" for v in case.variables):
         found += [
-            Reason("does not join rows that are not in memory", False, (TypeError,))
+            Reason("not join rows that are not in memory", False, (TypeError,))
             for v in case.variables
-            if v.matrix is not None
+            if v.matrix is not None or (v.container in FOREIGN and not calls.is_plain(case))
         ]
     return found + _of_functional(case)
 
