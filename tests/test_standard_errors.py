@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import torch
 from fuzz import oracle
 
 import lorenyi as lr
@@ -69,3 +70,27 @@ def test_a_constant_has_a_normalized_information_of_zero_without_error():
     found = lr.normalized_mutual_information(np.ones(30), LABELS)
     assert (float(found), found.standard_error, found.unit) == (0.0, 0.0, "")
     assert len(found.about) == 2
+
+
+def test_rows_that_are_absent_are_not_drawn():
+    x, w = np.random.default_rng(0).normal(size=3000), np.zeros(3000)
+    w[[7, 1500, 2900]] = 2.0, 3.0, 1.0
+    found = lr.entropy(x, weights=w)
+    expected = lr.entropy(np.repeat(x, w.astype(int)))
+    assert found.standard_error == pytest.approx(expected.standard_error, rel=1e-6)
+
+
+@pytest.mark.parametrize("kernel", [lr.Polynomial(4, 7.0, 1.0), lr.Cosine(), lr.Gaussian(0.5)])
+def test_that_of_a_tensor_in_float32_is_that_of_its_numbers(kernel):
+    """The diagonal of its kernel is one in float32 only."""
+    X32 = torch.tensor(np.random.default_rng(0).normal(size=(700, 2)), dtype=torch.float32)
+    found = lr.Renyi(1.5)(lr.gram(X32, kernel))
+    expected = lr.Renyi(1.5)(lr.gram(X32.numpy(), kernel))
+    assert found.standard_error == pytest.approx(expected.standard_error, rel=1e-3)
+
+
+def test_a_function_of_tensors_need_not_know_arrays():
+    kernel = lr.Function(lambda X, Y: torch.exp(-torch.cdist(X, Y)), infinitely_divisible=True)
+    found = lr.Renyi()(lr.gram(torch.tensor(X[:, :1]), kernel))
+    expected = lr.Renyi()(lr.gram(X[:, :1], lr.Laplacian(1.0)))
+    assert found.standard_error == pytest.approx(expected.standard_error, rel=1e-6)

@@ -169,6 +169,7 @@ def _median_gap(x: np.ndarray, frequency: np.ndarray) -> float:
         return 1.0
     mass = np.bincount(place, weights=frequency)
     sums = np.concatenate([[0.0], np.cumsum(mass)])
+    values = values - values[len(values) // 2]  # a large mean would cost digits of sums below
     scale = _magnitude(values)
     values = values / scale
 
@@ -183,7 +184,7 @@ def _median_gap(x: np.ndarray, frequency: np.ndarray) -> float:
     def first(wanted: float, low: float) -> float:
         """Return the least distance that so many pairs do not exceed."""
         high = most
-        while high - low > 1e-12 * most:
+        while high - low > 1e-13 * high:  # few far away do not make it coarser
             middle = 0.5 * (low + high)
             low, high = (low, middle) if below(middle) >= wanted else (middle, high)
         return high
@@ -234,7 +235,7 @@ def _median_influence(X: np.ndarray, others: np.ndarray, weights: np.ndarray) ->
 
     distance = cdist(X, others)
     apart = (distance > 0) @ weights
-    near = ((distance > 0) & (distance <= 1.0)) @ weights
+    near = ((distance > 0) & (distance <= 1.0 + 1e-9)) @ weights  # the median is one of them
     among, pairs = cdist(others, others), np.outer(weights, weights)
     kept = among > 0
     if not kept.any():

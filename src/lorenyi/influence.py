@@ -17,6 +17,8 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import reduce
+from operator import mul
 
 import numpy as np
 
@@ -24,8 +26,10 @@ from lorenyi import _arrays
 from lorenyi._arrays import Array
 from lorenyi.estimate import Influence
 from lorenyi.gram import Gram, Points
-from lorenyi.kernels import Delta, Laplacian
-from lorenyi.spectra.cholesky import Factor, subsample
+from lorenyi.gram.factors import Factor, Matrix
+from lorenyi.kernels import Delta, Function, Laplacian
+from lorenyi.spectra import cholesky
+from lorenyi.spectra.cholesky import subsample
 from lorenyi.spectra.spectrum import Spectrum
 
 MAX_ROWS = 1024  # the root of twice this many is 45: 2.2 % of the standard error
@@ -61,13 +65,16 @@ def slopes(spectrum: Spectrum, alpha: float, rank: int | None) -> np.ndarray:
     counts = np.ones(len(values)) if spectrum.counts is None else spectrum.counts
     if alpha == math.inf:
         return np.where(np.arange(len(values)) == 0, -1.0 / (values[0] * math.log(2)), 0.0)
-    p, least = values, 8 * _arrays.epsilon(values) * values[0] if alpha < 1 else 0.0
+    if alpha < 1:
+        noise = max(8, len(values)) * _arrays.epsilon(values) * values[0]
+        values = np.where(values > noise, values, 0.0)
+    p = values
     if rank is not None and rank < len(values):
         leading = np.arange(len(values)) < rank
         rest = float(counts[rank:] @ values[rank:])  # its own sum: that of the others cancels
-        p, least = np.where(leading, values, rest / (spectrum.n - rank)), 0.0
+        p = np.where(leading, values, rest / (spectrum.n - rank))
         counts = np.where(leading, counts, (spectrum.n - rank) / (len(values) - rank))
-    resolved = p > least
+    resolved = p > 0
     p, counts = np.where(resolved, p, 1.0), np.where(resolved, counts, 0.0)
     if alpha == 1:
         return np.where(resolved, -np.log2(p), 0.0)
@@ -115,19 +122,45 @@ def as_influence(values: np.ndarray, A: Gram) -> Influence:
 
 def _sampled(A: Gram) -> Gram:
     """Return (a sample of) the rows that have a weight, in memory."""
-    part = A if len(A) <= MAX_ROWS and A.in_memory else subsample(A, MAX_ROWS, 0)
-    if not _arrays.is_numpy(part.reference):
-        factors = [factor.map(_on_host) for factor in part.factors]
-        part = part.with_factors(factors, _on_host(part.scale), _on_host(part.weights))
-    there = np.flatnonzero(_arrays.to_numpy(part.weights) > 0)
-    return part if len(there) == len(part) else part.take(there)
+    if A.is_weighted:
+        there = np.flatnonzero(_arrays.to_numpy(A.weights) > 0)
+        A = A.take(there[_arrays.choose(0, 11, len(there), MAX_ROWS)])
+        part = subsample(A, MAX_ROWS, 0)  # scaled to the mass of all
+    else:
+        part = A if len(A) <= MAX_ROWS and A.in_memory else subsample(A, MAX_ROWS, 0)
+    return part if _arrays.is_numpy(part.reference) else _on_host(part)
 
 
-def _on_host(x: Array) -> Array:
+def _on_host(A: Gram) -> Gram:
+    """Return the same Gram of NumPy arrays, with ones on its diagonal in their precision too."""
+    factors = [_host_factor(factor) for factor in A.factors]
+    weights = _host_array(A.weights)
+    diagonal = reduce(mul, [_diagonal(factor) for factor in factors])
+    return A.with_factors(factors, np.sqrt(weights / diagonal), weights)
+
+
+def _host_factor(factor: Factor) -> Factor:
+    """Return a factor of NumPy arrays; of a user's function, which may not know these, a matrix."""
+    own = getattr(factor.kernel, "kernel", None)
+    if isinstance(factor, Points) and isinstance(own, Function):
+        everything = slice(0, len(factor))
+        return Matrix(_host_array(factor.block(everything, everything)))
+    return factor.map(_host_array)
+
+
+def _host_array(x: Array) -> Array:
     if _arrays.is_sparse(x):
         return x
     x = _arrays.to_numpy(x)
     return _arrays.as_points(x) if x.dtype.kind == "f" else x
+
+
+def _diagonal(factor: Factor) -> np.ndarray:
+    """Return the kernel of each row with itself: one, up to the rounding of another precision."""
+    if isinstance(factor, Matrix):
+        return np.asarray(factor.array.diagonal())
+    X = factor.source.all()
+    return np.asarray(factor.kernel.pairs(X, X))
 
 
 def _groups(A: Gram) -> list[tuple[np.ndarray, Gram]]:
@@ -154,7 +187,7 @@ def _leverage(A: Gram) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         dense = np.asarray(_arrays.to_numpy(A.dense()), dtype=np.float64)
         values, vectors = np.linalg.eigh(dense)
         return np.maximum(values, 0.0), vectors**2, np.zeros(len(A))
-    factor = Factor(A)
+    factor = cholesky.Factor(A)
     while factor.size < MAX_COLUMNS and factor.rest > 1e-4 * factor.A.mass:
         if not factor.grow(64):
             break

@@ -310,14 +310,19 @@ def moving_entropy(A, n, alpha, rank):
     kept = 1 if alpha == math.inf else rank
     if alpha < 1 and values[-1] < 1e-9 * values[0]:
         return None  # what is smallest weighs most
-    if kept is not None and kept < len(values) and values[kept - 1] - values[kept] < 1e-4:
-        return None  # which eigenvector is the last is not known
+    if kept is not None and not is_last(values, kept):
+        return None
     if alpha == math.inf:
         value, moved = -math.log2(values[0]), np.zeros(len(values))
         moved[0] = -1 / math.log(2)
     else:
         value, moved = _moved(values, n, alpha, rank)
     return Moving(value, (V * V) @ moved / np.diag(A))
+
+
+def is_last(values, rank):
+    """Tell whether it is known which eigenvector is the last that counts."""
+    return rank >= len(values) or values[rank - 1] - values[rank] > 1e-4
 
 
 def _moved(values, n, alpha, rank):

@@ -206,14 +206,15 @@ def complete(case, proof=False):
 def allowance(case, answer):
     """Return by how much an answer may be off besides rounding; None: by any amount.
 
-    `Auto` says it, and is taken at its word (twice): where it says nothing it is the coarsest.
+    `Auto` says it, by how much what it does not know may change the value; it is taken at three
+    times its word, since that is an estimate. Where it says nothing it is the coarsest.
     """
     if complete(case) or (case.alpha == 2 and case.rank is None):
         return 0.0
     if not isinstance(case.solver, lr.Auto):
         return None
     said = answer.computing_error
-    return 2 * (asked(case) if said is None else said)
+    return 3 * said if said is not None else asked(case)
 
 
 def asked(case):

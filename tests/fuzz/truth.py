@@ -129,6 +129,13 @@ class Truth:
         except (_NoDerivative, ZeroDivisionError):
             return None
 
+    @property
+    def smooth(self):
+        """Whether each entropy has a derivative: its last eigenvalue is not the next one, too."""
+        last = 1 if self.case.alpha == math.inf else self.case.rank
+        spectra = [joint.values for joint in self._joints.values()]
+        return last is None or all(oracle.is_last(values, last) for values in spectra)
+
     def _is_fixed(self, v):
         if v.kernel is None:
             return v.parts(self.w)[0] is None
