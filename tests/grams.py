@@ -6,12 +6,16 @@ the two can be (rounding of the Gram's own precision).
 
 from collections.abc import Callable
 from typing import NamedTuple
+from unittest import mock
 
 import numpy as np
 import scipy.sparse
 import torch
 
 import lorenyi as lr
+from lorenyi.data.blocks import read_blocks
+from lorenyi.data.streams import Here
+from lorenyi.gram import structure
 
 
 class Case(NamedTuple):
@@ -296,7 +300,40 @@ def torch_x_labels_x_ready_made():
     return Case(A, normalised(gaussian(X, 1.3) * equality(y) * K.toarray()), 45)
 
 
+def stream(array):
+    """Rows in three blocks, as in files."""
+    cuts = [array[:20], array[20:25], array[25:]]
+    return read_blocks(Here(), cuts, [len(cut) for cut in cuts], array[:0], "x")
+
+
+def away(A, matrix, n):
+    """A Gram of rows in blocks, of which more than ten are never collected to find structure."""
+    with mock.patch.object(structure, "WHOLE", 10):
+        _ = A.reduced
+    return Case(A, matrix, n)
+
+
+def streamed():
+    X = points()
+    return away(lr.gram(stream(X), lr.Gaussian(1.3)), normalised(gaussian(X, 1.3)), 45)
+
+
+def streamed_weighted_blocks():
+    X, y, w = points(), labels(classes=2), frequencies()
+    A = lr.gram(stream(X), lr.Gaussian(1.3), weights=w) * lr.gram(y, lr.Delta(), weights=w)
+    return away(A, normalised(gaussian(X, 1.3) * equality(y), w), w.sum())
+
+
+def streamed_folded():
+    X = repeated_points()
+    A = lr.gram(stream(X), lr.Laplacian(1.0))
+    return away(A, normalised(laplacian(X, 1.0)), 45)
+
+
 _ALL = [
+    streamed,
+    streamed_weighted_blocks,
+    streamed_folded,
     dense_gaussian,
     dense_laplacian,
     user_function,

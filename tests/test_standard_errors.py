@@ -6,6 +6,7 @@ import torch
 from fuzz import oracle
 
 import lorenyi as lr
+from lorenyi.data.sources import ArraySource
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(30, 2))
@@ -94,3 +95,11 @@ def test_a_function_of_tensors_need_not_know_arrays():
     found = lr.Renyi()(lr.gram(torch.tensor(X[:, :1]), kernel))
     expected = lr.Renyi()(lr.gram(X[:, :1], lr.Laplacian(1.0)))
     assert found.standard_error == pytest.approx(expected.standard_error, rel=1e-6)
+
+
+def test_neighbors_in_a_sample_are_those_of_the_sample():
+    """Each row stands for many others, which are not its neighbors."""
+    x = np.random.default_rng(0).normal(size=6000)
+    found = lr.Renyi(2)(lr.gram(x, lr.Gaussian(lr.Nearest(10)))).standard_error
+    fixed = lr.Renyi(2)(lr.gram(x, lr.Gaussian(lr.Nearest(10)(ArraySource(x[:, None]), None))))
+    assert found != pytest.approx(fixed.standard_error, rel=1e-3)

@@ -109,7 +109,8 @@ def pilot(A: Gram, alpha: float, rank: int | None) -> Pilot:
     for (rows, _), (lam, leverage, left) in zip(groups, found, strict=True):
         mine = slice(start, start := start + len(lam))
         influence[rows] = (leverage @ (lam * slope[mine]) + left * last) / weights[rows]
-    influence += _of_bandwidths(part, alpha, rank)
+    present = np.count_nonzero(_arrays.to_numpy(A.weights)) if A.is_weighted else len(A)
+    influence += _of_bandwidths(part, alpha, rank, weights * len(part) * (A.n / present))
     return Pilot(spectrum, influence)
 
 
@@ -213,8 +214,11 @@ def _with_tail(values: np.ndarray, rest: float, size: int, n: float) -> Spectrum
 # ------------------------------------------------------------------------------- bandwidths
 
 
-def _of_bandwidths(A: Gram, alpha: float, rank: int | None) -> np.ndarray:
-    """Return what bandwidths chosen from the data add to the influence of each row."""
+def _of_bandwidths(A: Gram, alpha: float, rank: int | None, frequency: np.ndarray) -> np.ndarray:
+    """Return what bandwidths chosen from the data add to the influence of each row.
+
+    `frequency` is how often each of these rows occurs, not how many of all it stands for.
+    """
     ruled = [f for f in A.factors if isinstance(f, Points) and f.has_rules]
     total = np.zeros(len(A))
     if not ruled:
@@ -222,7 +226,6 @@ def _of_bandwidths(A: Gram, alpha: float, rank: int | None) -> np.ndarray:
     few = A.take(A.choose(0, 12, BANDWIDTH_ROWS))
     matrix = np.asarray(_arrays.to_numpy(few.dense()), dtype=np.float64)
     matrix /= float(np.trace(matrix))
-    weights = _arrays.to_numpy(few.weights).astype(np.float64) * A.n
     values, V = np.linalg.eigh(matrix)
     order = np.argsort(-values)
     V = V[:, order]
@@ -238,7 +241,7 @@ def _of_bandwidths(A: Gram, alpha: float, rank: int | None) -> np.ndarray:
             columns = slice(start, start := start + rule.columns)
             if rule.chosen is None:
                 continue
-            moved = rule.chosen.influence(X[:, columns], some[:, columns], weights)
+            moved = rule.chosen.influence(X[:, columns], X[:, columns], frequency)
             slope = _sensitivity(response, some[:, columns], power, moved.shape[1])
             total += moved @ slope
     return total
