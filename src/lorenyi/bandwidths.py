@@ -252,7 +252,9 @@ def _weighted_quantiles(
 ) -> np.ndarray:
     order = np.argsort(values)
     mass = np.cumsum(weights[order])
-    return np.asarray(values[order[np.searchsorted(mass, np.array(shares) * mass[-1])]])
+    # A share that is reached exactly is reached, however the sums were rounded.
+    places = np.array(shares) * mass[-1] * (1 - 1e-9)
+    return np.asarray(values[order[np.searchsorted(mass, places)]])
 
 
 def _deviation_influence(X: np.ndarray, others: np.ndarray, weights: np.ndarray) -> np.ndarray:

@@ -230,8 +230,7 @@ def _of_bandwidths(A: Gram, alpha: float, rank: int | None, frequency: np.ndarra
     order = np.argsort(-values)
     V = V[:, order]
     spectrum = Spectrum(np.maximum(values[order], 0.0), max(A.n, len(few)), 1.0)
-    usable = rank if rank is None or rank < len(few) else len(few) - 1
-    response = (V * slopes(spectrum, alpha, usable)) @ V.T * matrix  # dS / dA o A
+    response = (V * slopes(spectrum, alpha, rank)) @ V.T * matrix  # dS / dA o A
     for factor in ruled:
         X = np.asarray(_arrays.to_numpy(factor.source.all()), dtype=np.float64)
         some = np.asarray(_arrays.to_numpy(_points(few, factor, A)), dtype=np.float64)

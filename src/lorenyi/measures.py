@@ -101,7 +101,7 @@ def _warn_of_levels(entropy: Functional, A: Gram, B: Gram, x: Variable, y: Varia
     for name, given, own in (("x", x, A), ("y", y, B)):
         if isinstance(given, Gram) or not own.in_memory or not own.is_nominal:
             continue
-        levels = len(own.reduced[0])
+        levels = int(own.reduced[0].shape[0])
         if levels <= MAX_LEVELS or 2 * levels <= len(own):
             continue
         H, other = plain(entropy), _permuted(B)

@@ -210,6 +210,8 @@ def _low_rank(values, n, rank, delta):
     kept = np.zeros(rank)
     kept[: len(values)] = values[:rank]
     rest, slack = float(values[rank:].sum()), float(np.linalg.norm(here))
+    if np.ndim(delta) == 0:  # rounding around zero, made positive, would add up
+        rest = max(1 - float(kept.sum()), 0.0)
     tail = [max(rest - slack, 0.0) / (n - rank), min(rest + slack, 1.0) / (n - rank)]
     low, high = np.maximum(kept - here, 0.0), np.minimum(kept + here, 1.0)
     return np.append(low, tail[0]), np.append(high, tail[1]), np.append(np.ones(rank), n - rank)

@@ -144,7 +144,7 @@ def _of_functional(case):
     if case.alpha == 0 and not complete(case):
         found.append(Reason(r"alpha=0 counts the nonzero eigenvalues", False))
     if case.certified and case.measure == "normalized_mutual_information":
-        said = r"interval (that contains 0|with negative numbers)"
+        said = r"an amount that may be (0|negative)"
         found.append(Reason(said, False, (ValueError, ZeroDivisionError)))
     return found + (_of_solver(case) if case.collision is None else [Reason(ALONE, False)])
 

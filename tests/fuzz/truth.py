@@ -131,10 +131,28 @@ class Truth:
 
     @property
     def smooth(self):
-        """Whether each entropy has a derivative: its last eigenvalue is not the next one, too."""
-        last = 1 if self.case.alpha == math.inf else self.case.rank
-        spectra = [joint.values for joint in self._joints.values()]
+        """Whether each entropy has a derivative that can be computed.
+
+        Its last eigenvalue is not the next one, too; and below order 1, where the smallest weigh
+        most, none is near rounding.
+        """
+        alpha, spectra = self.case.alpha, [joint.values for joint in self._joints.values()]
+        last = 1 if alpha == math.inf else self.case.rank
+        if not all(self._is_apart(v) for v in self.case.variables):
+            return False
+        if alpha < 1 and (self.single or any(v[-1] < 1e-9 * v[0] for v in spectra)):
+            return False
         return last is None or all(oracle.is_last(values, last) for values in spectra)
+
+    def _is_apart(self, v):
+        """Tell whether points that differ still do when they are divided by a chosen bandwidth."""
+        if v.matrix is not None or self._is_fixed(v):
+            return True
+        X, _, kernel = self.reads(v)
+        sigma = np.broadcast_to(self._sigma(v, kernel, X), X.shape[1:])
+        difference, unit = oracle.differences(X[self.w > 0])
+        gaps = [np.abs(d) * (unit / s) for d, s in zip(difference, sigma, strict=True)]
+        return not any(np.any((gap > 0) & (gap < 1e-9)) for gap in gaps)
 
     def _is_fixed(self, v):
         if v.kernel is None:
