@@ -56,6 +56,17 @@ def test_the_estimate_is_as_near_to_all_eigenvalues_as_it_says(no_dense, table, 
     assert abs(found - exact) <= 0.7 * found.standard_error
 
 
+@pytest.mark.parametrize("alpha", [0.5, 1, 10, 50])
+def test_what_is_next_to_nothing_and_what_float32_rounds_is_said(no_dense, alpha):
+    """A factor that leaves 1e-8 of the trace leaves more than that of an entropy."""
+    A = lr.gram(TABLES["normal, 1 column"], lr.Gaussian(1.0))
+    exact = float(lr.renyi_entropy(lr.Exact()(A), alpha))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = lr.Renyi(alpha)(A)
+    assert 0 < abs(found - exact) <= 3 * found.computing_error
+
+
 @pytest.mark.parametrize("name", ["normal, 3 columns", "normal, 10 columns", "heavy tails"])
 def test_labels_are_measured_block_by_block(no_dense, name):
     X = TABLES[name]

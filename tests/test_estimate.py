@@ -265,6 +265,15 @@ def test_the_repr_gives_the_probability_of_failure_rounded_up(failure, shown):
     assert f"fails with p <= {shown})" in repr(lr.Estimate.within(1.0, 1.5, 2.0, failure=failure))
 
 
+def test_errors_without_end_are_printed():
+    """As in the message that refuses to divide by the root of what may be zero."""
+    influence = Influence.of(np.tile([-1.0, 1.0], 50), (100, 100.0))
+    root = lr.Estimate.within(0.0, 0.0, 1e-14, influence=influence) ** 0.5
+    assert root.standard_error == math.inf
+    assert "inf" in repr(root)
+    assert "inf" in repr(lr.Estimate.within(0.0, 1.0, math.inf))
+
+
 def test_what_a_notebook_shows_is_escaped():
     estimate = lr.Estimate.within(1.0, 1.5, 2.0, about=("x: Function(<lambda>) & <script>",))
     html = estimate._repr_html_()

@@ -241,6 +241,15 @@ def test_the_median_of_a_sample_of_pairs_is_near_that_of_all(d):
     assert settled(lr.Median(pairs=20_000), Z) == pytest.approx(exact, rel=3e-2)
 
 
+@pytest.mark.parametrize("far", [1.0, 1e9, 1e17])
+@pytest.mark.parametrize("mean", [0.0, 1e6])
+def test_the_median_of_a_long_column_is_exact_wherever_a_few_numbers_are(far, mean):
+    x = np.random.default_rng(0).normal(size=1500) + mean
+    x[3] *= far
+    exact = np.median(pdist(x[:, None]))
+    assert settled(lr.Median(), x[:, None]) == pytest.approx(exact, rel=1e-10)
+
+
 @pytest.mark.parametrize(("n", "d"), [(900, 2), (1500, 1), (3000, 3), (60_000, 1)])
 def test_the_median_does_not_depend_on_the_order_of_the_rows(n, d):
     Z = rows(n, d)

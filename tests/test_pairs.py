@@ -117,3 +117,13 @@ def test_a_gradient_goes_through_the_mean_over_pairs():
     x = torch.tensor(X[:12], requires_grad=True)
     for H in (lr.Renyi(2), lr.CollisionEntropy()):
         assert torch.autograd.gradcheck(lambda z, H=H: H(lr.gram(z, lr.Gaussian(1.0))), (x,))
+
+
+@pytest.mark.parametrize("pairs", [1, 10**6])
+def test_where_none_can_be_drawn_or_all_are_fewer_all_pairs_are_taken(pairs):
+    X = np.random.default_rng(0).normal(size=(50, 2))
+    expected = lr.CollisionEntropy()(lr.gram(X, lr.Gaussian(1.0)))
+    ready = lr.gram(lr.Gaussian(1.0)(X, X), lr.Precomputed())
+    assert float(lr.CollisionEntropy(pairs=pairs)(ready)) == pytest.approx(float(expected))
+    many = lr.CollisionEntropy(pairs=10**6)(lr.gram(X, lr.Gaussian(1.0)))
+    assert float(many) == pytest.approx(float(expected))

@@ -184,6 +184,14 @@ def test_points_farther_apart_than_can_be_squared_have_kernel_zero():
     assert float(lr.entropy(lr.gram(X, lr.Gaussian(1.0)))) == pytest.approx(math.log2(10))
 
 
+@pytest.mark.parametrize(("size", "gamma"), [(1e-158, 1e300), (1e158, 1e-300)])
+def test_a_polynomial_whose_gamma_makes_up_for_the_size_keeps_its_digits(size, gamma):
+    X = drawn(9, 2)
+    expected = lr.entropy(lr.gram(X, lr.Polynomial(2, 1.0, 0.0)))
+    found = lr.entropy(lr.gram(size * X, lr.Polynomial(2, gamma, 0.0)))
+    assert float(found) == pytest.approx(float(expected), abs=1e-12)
+
+
 def test_a_polynomial_that_overflows_is_refused():
     with pytest.raises(ValueError, match=r"diagonal inf.*finite"):
         lr.gram(1e200 * drawn(9, 2), lr.Polynomial())

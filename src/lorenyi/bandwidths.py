@@ -87,7 +87,8 @@ class Median(Bandwidth):
             return tuple(self._median(points.each(partial(_column, j)), weights) for j in range(d))
         if self.standardize and d > 1:
             deviation, _ = _spread(points, weights)
-            median = self._median(points.affine(0.0, deviation), weights)
+            origin = _arrays.to_numpy(_arrays.detach(points.rows(slice(0, 1)))).astype(np.float64)
+            median = self._median(points.each(partial(_standard, origin, deviation)), weights)
             return tuple(float(median * s) for s in deviation)
         return self._median(points, weights)
 
@@ -106,13 +107,15 @@ class Median(Bandwidth):
         return _median_of_pairs(X, frequency, total, self.pairs)
 
     def influence(self, X: np.ndarray, others: np.ndarray, weights: np.ndarray) -> np.ndarray:
-        r"""Return :math:`\frac{2}{g} (\frac12 - G_i)` of distances in bandwidths.
+        r"""Return :math:`\frac{2}{g} (\frac12 T_i - G_i)` of distances in bandwidths.
 
-        G_i is the share of distances from row i up to 1, g the density of all distances there.
+        G_i is the share of distances from row i up to 1, g the density of all distances there, and
+        T_i = 1; where some distances are zero, which do not count, T_i is how many do from row i
+        over their mean.
         """
         if self.per_column:
-            columns = [_median_influence(X[:, [j]], others[:, [j]], weights) for j in range(X.shape[1])]
-            return np.stack(columns, axis=1)
+            pairs = [(X[:, [j]], others[:, [j]]) for j in range(X.shape[1])]
+            return np.stack([_median_influence(x, y, weights) for x, y in pairs], axis=1)
         median = _median_influence(X, others, weights)[:, None]
         if not self.standardize or X.shape[1] == 1:
             return median
@@ -123,6 +126,11 @@ def _require_integer(argument: str, found: object, least: int) -> None:
     if not isinstance(found, (int, np.integer)) or isinstance(found, bool) or found < least:
         name = argument.partition("(")[2]
         raise ValueError(f"{argument}={found!r}): {name} must be an integer of at least {least}")
+
+
+def _standard(origin: np.ndarray, deviation: np.ndarray, rows: Array) -> np.ndarray:
+    """Return (x - origin) / deviation: of differences, since a large mean would cost digits."""
+    return np.asarray((_arrays.to_numpy(rows).astype(np.float64) - origin) / deviation)
 
 
 def _column(j: int, rows: Array) -> Array:
@@ -161,6 +169,7 @@ def _median_gap(x: np.ndarray, frequency: np.ndarray) -> float:
         return 1.0
     mass = np.bincount(place, weights=frequency)
     sums = np.concatenate([[0.0], np.cumsum(mass)])
+    values = values - values[len(values) // 2]  # a large mean would cost digits of sums below
     scale = _magnitude(values)
     values = values / scale
 
@@ -175,7 +184,7 @@ def _median_gap(x: np.ndarray, frequency: np.ndarray) -> float:
     def first(wanted: float, low: float) -> float:
         """Return the least distance that so many pairs do not exceed."""
         high = most
-        while high - low > 1e-12 * most:
+        while high - low > 1e-13 * high:  # few far away do not make it coarser
             middle = 0.5 * (low + high)
             low, high = (low, middle) if below(middle) >= wanted else (middle, high)
         return high
@@ -225,20 +234,27 @@ def _median_influence(X: np.ndarray, others: np.ndarray, weights: np.ndarray) ->
     from scipy.spatial.distance import cdist
 
     distance = cdist(X, others)
-    count = (distance > 0) * weights
-    total = count.sum(axis=1)
-    if not total.any() or np.ptp(others, axis=0).max() == 0:
-        return np.zeros(len(X))
-    near = np.sum(count * (distance <= 1.0), axis=1) / np.maximum(total, 1e-300)
+    apart = (distance > 0) @ weights
+    near = ((distance > 0) & (distance <= 1.0 + 1e-9)) @ weights  # the median is one of them
     # How much the median moves with the share of distances below it.
     few, mass = others[:512], weights[:512]
-    i, j = np.triu_indices(len(few), 1)
-    between, mass = cdist(few, few)[i, j], mass[i] * mass[j]
-    order = np.argsort(between)
-    order = order[between[order] > 0]
-    sums = np.cumsum(mass[order])
-    low, high = between[order[np.searchsorted(sums, np.array([0.45, 0.55]) * sums[-1])]]
-    return np.asarray(2.0 * (high - low) / 0.1 * (0.5 - near))
+    among, pairs = cdist(few, few), np.outer(mass, mass)
+    kept = among > 0
+    if not kept.any():
+        return np.zeros(len(X))
+    low, high = _weighted_quantiles(among[kept], pairs[kept], (0.45, 0.55))
+    mean = float(pairs[kept].sum() / mass.sum() ** 2 * weights.sum())
+    return np.asarray(2.0 * (high - low) / 0.1 * (0.5 * apart - near) / mean)
+
+
+def _weighted_quantiles(
+    values: np.ndarray, weights: np.ndarray, shares: tuple[float, ...]
+) -> np.ndarray:
+    order = np.argsort(values)
+    mass = np.cumsum(weights[order])
+    # A share that is reached exactly is reached, however the sums were rounded.
+    places = np.array(shares) * mass[-1] * (1 - 1e-9)
+    return np.asarray(values[order[np.searchsorted(mass, places)]])
 
 
 def _deviation_influence(X: np.ndarray, others: np.ndarray, weights: np.ndarray) -> np.ndarray:
@@ -246,7 +262,8 @@ def _deviation_influence(X: np.ndarray, others: np.ndarray, weights: np.ndarray)
     mean = np.average(others, axis=0, weights=weights)
     variance = np.average((others - mean) ** 2, axis=0, weights=weights)
     safe = np.where(variance > 0, variance, 1.0)
-    return np.where(variance > 0, 0.5 * ((X - mean) ** 2 / safe - 1.0), 0.0)
+    moved = 0.5 * ((X - mean) ** 2 / safe - 1.0)
+    return np.where(variance > 0, moved, 0.0)
 
 
 def _magnitude(X: Array) -> float:
@@ -331,10 +348,13 @@ class Nearest(Bandwidth):
         from scipy.spatial.distance import cdist
 
         # A sample's neighbors are farther away by one factor for all rows, which cancels.
-        k = min(self.k, len(others) - 1)
-        near = np.mean(np.partition(cdist(X, others), k, axis=1)[:, : k + 1], axis=1)
-        mean = float(np.mean(near))
-        return (near / mean - 1.0)[:, None] if mean > 0 else np.zeros((len(X), 1))
+        k = min(float(self.k), float(weights.sum()) - 1)
+
+        def near(rows: np.ndarray) -> np.ndarray:
+            return _nearest_means(cdist(rows, others), weights, k + 1)
+
+        mean = float(np.average(near(others), weights=weights))
+        return (near(X) / mean - 1.0)[:, None] if mean > 0 else np.zeros((len(X), 1))
 
     def of_exponents(self, exponents: Array) -> float:
         """Return the bandwidth from -|x - y|^2 / 2 of all points."""
@@ -371,12 +391,16 @@ def _or_one(mean: float) -> float:
 
 def _weighted_nearest(squares: np.ndarray, frequency: np.ndarray, k: float) -> float:
     """Return the mean distance to the k nearest, where a row of weight w is w points."""
-    order = np.argsort(squares, axis=1, kind="stable")
     copies = np.maximum(frequency - np.eye(len(squares)), 0.0)  # not to itself
-    reached = np.minimum(np.cumsum(np.take_along_axis(copies, order, axis=1), axis=1), k)
-    taken = np.diff(reached, axis=1, prepend=0.0)
-    distance = np.sqrt(np.take_along_axis(squares, order, axis=1))
-    return float(frequency @ np.sum(taken * distance, axis=1) / (k * frequency.sum()))
+    return float(frequency @ _nearest_means(np.sqrt(squares), copies, k) / frequency.sum())
+
+
+def _nearest_means(distance: np.ndarray, frequency: np.ndarray, k: float) -> np.ndarray:
+    """Return for each row the mean of its k least distances, which occur so often."""
+    order = np.argsort(distance, axis=1, kind="stable")
+    copies = np.take_along_axis(np.broadcast_to(frequency, distance.shape), order, axis=1)
+    taken = np.diff(np.minimum(np.cumsum(copies, axis=1), k), axis=1, prepend=0.0)
+    return np.asarray(np.sum(taken * np.take_along_axis(distance, order, axis=1), axis=1) / k)
 
 
 def _sum_of_rows(rows: np.ndarray, block: slice) -> np.ndarray:

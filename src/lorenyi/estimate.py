@@ -216,7 +216,7 @@ class Estimate(float):
             low, high = self.bounds
             digits = _digits(high - low, 1)
             scale = 10.0**digits
-            low, high = math.floor(low * scale) / scale, math.ceil(high * scale) / scale
+            low, high = np.floor(low * scale) / scale, np.ceil(high * scale) / scale  # or infinity
             return f", computed within [{low:.{digits}f}, {high:.{digits}f}]"
         error = self.computing_error or 0.0
         matters = error > 0.2 * self.standard_error
@@ -356,7 +356,7 @@ def _summed(a: float | None, da: float, b: float | None, db: float) -> float | N
 
 def _digits(error: float, significant: int) -> int:
     """Return how many decimals show an error with so many significant digits."""
-    if not error > 0:
+    if not 0 < error < math.inf:
         return 12
     return min(max(significant - 1 - math.floor(math.log10(error)), 0), 12)
 

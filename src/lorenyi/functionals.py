@@ -385,8 +385,10 @@ class CollisionEntropy(Functional):
             number = float(_arrays.detach(known.entropy(unbiased=True)))
         influence: Influence | None = known.noise(unbiased=True)
         if found is not None and found.influence is not None:
-            # The pilot's is that of all pairs, which are so much more alike.
+            # The pilot's is that of all pairs, which are so much more alike; n pairs of them, of
+            # a point with itself, do not move.
             alike = 2.0 ** (number + math.log2(float(_arrays.detach(known.square))))
+            alike *= A.n / (A.n - 1)
             rows = as_influence(found.influence, A) * alike
             influence = rows if influence is None else rows + influence
         return Estimate(number, influence=influence, computing_error=0.0, about=A.names)

@@ -17,6 +17,8 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import reduce
+from operator import mul
 
 import numpy as np
 
@@ -24,13 +26,16 @@ from lorenyi import _arrays
 from lorenyi._arrays import Array
 from lorenyi.estimate import Influence
 from lorenyi.gram import Gram, Points
-from lorenyi.kernels import Delta, Laplacian
-from lorenyi.spectra.cholesky import Factor, subsample
+from lorenyi.gram.factors import Factor, Matrix
+from lorenyi.kernels import Delta, Function, Laplacian
+from lorenyi.spectra import cholesky
+from lorenyi.spectra.cholesky import subsample
 from lorenyi.spectra.spectrum import Spectrum
 
 MAX_ROWS = 1024  # the root of twice this many is 45: 2.2 % of the standard error
 MAX_DENSE_ROWS = 512  # of a block that is decomposed, in 20 ms
 MAX_COLUMNS = 256  # of the factor of a larger one
+NEAR_ONE = 0.1  # order at which a constant is taken out, of which there is little elsewhere
 BANDWIDTH_ROWS = 256  # for the derivative in a bandwidth, which counts for less
 
 
@@ -53,27 +58,35 @@ class Pilot:
 def slopes(spectrum: Spectrum, alpha: float, rank: int | None) -> np.ndarray:
     r"""Return :math:`\partial S / \partial \lambda_j`, up to one constant for all.
 
-    With a rank, an eigenvalue beyond it counts by the mean that the rest is spread to.
+    With a rank, an eigenvalue beyond it counts by the mean that the rest is spread to. Below order
+    1, where the smallest weigh most, those that a decomposition does not resolve count for nothing.
     """
     values = _arrays.to_numpy(spectrum.values).astype(np.float64)
     counts = np.ones(len(values)) if spectrum.counts is None else spectrum.counts
-    p = np.maximum(values, 1e-300)
-    if rank is not None:
-        rest = max(spectrum.trace - float(p[:rank].sum()), 1e-300)
-        p = np.where(np.arange(len(p)) < rank, p, rest / (spectrum.n - rank))
-        counts = np.where(np.arange(len(p)) < rank, 1.0, 0.0)
-        tail = (spectrum.n - rank, rest / (spectrum.n - rank))
-    else:
-        tail = (0.0, 1.0)
     if alpha == math.inf:
-        return np.where(np.arange(len(p)) == 0, -1.0 / (p[0] * math.log(2)), 0.0)
+        return np.where(np.arange(len(values)) == 0, -1.0 / (values[0] * math.log(2)), 0.0)
+    if alpha < 1:
+        noise = max(8, len(values)) * _arrays.epsilon(values) * values[0]
+        values = np.where(values > noise, values, 0.0)
+    p = values
+    if rank is not None and rank < len(values):
+        leading = np.arange(len(values)) < rank
+        rest = float(counts[rank:] @ values[rank:])  # its own sum: that of the others cancels
+        p = np.where(leading, values, rest / (spectrum.n - rank))
+        counts = np.where(leading, counts, (spectrum.n - rank) / (len(values) - rank))
+    resolved = p > 0
+    p, counts = np.where(resolved, p, 1.0), np.where(resolved, counts, 0.0)
     if alpha == 1:
-        return np.asarray(-np.log2(p))
-    with np.errstate(over="ignore"):
-        total = float(counts @ p**alpha) + tail[0] * tail[1] ** alpha
-        # Less the constant alpha / (1 - alpha): nothing cancels as alpha goes to 1.
-        rising = np.expm1((alpha - 1) * np.log(p)) / (1 - alpha)
-    return np.asarray(alpha / math.log(2) * rising / total)
+        return np.where(resolved, -np.log2(p), 0.0)
+    top = float(np.max(p, where=resolved, initial=0.0))
+    log = np.log(p / top)
+    if abs(alpha - 1) < NEAR_ONE:
+        # Less a constant: nothing cancels as alpha goes to 1.
+        rising = np.expm1((alpha - 1) * log) / (1 - alpha)
+    else:
+        rising = np.exp((alpha - 1) * log) / (1 - alpha)
+    total = float(counts @ np.exp(alpha * np.where(resolved, log, 0.0)))
+    return np.where(resolved, alpha / math.log(2) * rising / (top * total), 0.0)
 
 
 def pilot(A: Gram, alpha: float, rank: int | None) -> Pilot:
@@ -96,7 +109,8 @@ def pilot(A: Gram, alpha: float, rank: int | None) -> Pilot:
     for (rows, _), (lam, leverage, left) in zip(groups, found, strict=True):
         mine = slice(start, start := start + len(lam))
         influence[rows] = (leverage @ (lam * slope[mine]) + left * last) / weights[rows]
-    influence += _of_bandwidths(part, alpha, rank)
+    present = np.count_nonzero(_arrays.to_numpy(A.weights)) if A.is_weighted else len(A)
+    influence += _of_bandwidths(part, alpha, rank, weights * len(part) * (A.n / present))
     return Pilot(spectrum, influence)
 
 
@@ -109,19 +123,45 @@ def as_influence(values: np.ndarray, A: Gram) -> Influence:
 
 def _sampled(A: Gram) -> Gram:
     """Return (a sample of) the rows that have a weight, in memory."""
-    part = A if len(A) <= MAX_ROWS and A.in_memory else subsample(A, MAX_ROWS, 0)
-    if not _arrays.is_numpy(part.reference):
-        factors = [factor.map(_on_host) for factor in part.factors]
-        part = part.with_factors(factors, _on_host(part.scale), _on_host(part.weights))
-    there = np.flatnonzero(_arrays.to_numpy(part.weights) > 0)
-    return part if len(there) == len(part) else part.take(there)
+    if A.is_weighted:
+        there = np.flatnonzero(_arrays.to_numpy(A.weights) > 0)
+        A = A.take(there[_arrays.choose(0, 11, len(there), MAX_ROWS)])
+        part = subsample(A, MAX_ROWS, 0)  # scaled to the mass of all
+    else:
+        part = A if len(A) <= MAX_ROWS and A.in_memory else subsample(A, MAX_ROWS, 0)
+    return part if _arrays.is_numpy(part.reference) else _on_host(part)
 
 
-def _on_host(x: Array) -> Array:
+def _on_host(A: Gram) -> Gram:
+    """Return the same Gram of NumPy arrays, with ones on its diagonal in their precision too."""
+    factors = [_host_factor(factor) for factor in A.factors]
+    weights = _host_array(A.weights)
+    diagonal = reduce(mul, [_diagonal(factor) for factor in factors])
+    return A.with_factors(factors, np.sqrt(weights / diagonal), weights)
+
+
+def _host_factor(factor: Factor) -> Factor:
+    """Return a factor of NumPy arrays; of a user's function, which may not know these, a matrix."""
+    own = getattr(factor.kernel, "kernel", None)
+    if isinstance(factor, Points) and isinstance(own, Function):
+        everything = slice(0, len(factor))
+        return Matrix(_host_array(factor.block(everything, everything)))
+    return factor.map(_host_array)
+
+
+def _host_array(x: Array) -> Array:
     if _arrays.is_sparse(x):
         return x
     x = _arrays.to_numpy(x)
     return _arrays.as_points(x) if x.dtype.kind == "f" else x
+
+
+def _diagonal(factor: Factor) -> np.ndarray:
+    """Return the kernel of each row with itself: one, up to the rounding of another precision."""
+    if isinstance(factor, Matrix):
+        return np.asarray(factor.array.diagonal())
+    X = factor.source.all()
+    return np.asarray(factor.kernel.pairs(X, X))
 
 
 def _groups(A: Gram) -> list[tuple[np.ndarray, Gram]]:
@@ -148,7 +188,7 @@ def _leverage(A: Gram) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         dense = np.asarray(_arrays.to_numpy(A.dense()), dtype=np.float64)
         values, vectors = np.linalg.eigh(dense)
         return np.maximum(values, 0.0), vectors**2, np.zeros(len(A))
-    factor = Factor(A)
+    factor = cholesky.Factor(A)
     while factor.size < MAX_COLUMNS and factor.rest > 1e-4 * factor.A.mass:
         if not factor.grow(64):
             break
@@ -174,22 +214,23 @@ def _with_tail(values: np.ndarray, rest: float, size: int, n: float) -> Spectrum
 # ------------------------------------------------------------------------------- bandwidths
 
 
-def _of_bandwidths(A: Gram, alpha: float, rank: int | None) -> np.ndarray:
-    """Return what bandwidths chosen from the data add to the influence of each row."""
+def _of_bandwidths(A: Gram, alpha: float, rank: int | None, frequency: np.ndarray) -> np.ndarray:
+    """Return what bandwidths chosen from the data add to the influence of each row.
+
+    `frequency` is how often each of these rows occurs, not how many of all it stands for.
+    """
     ruled = [f for f in A.factors if isinstance(f, Points) and f.has_rules]
     total = np.zeros(len(A))
     if not ruled:
         return total
     few = A.take(A.choose(0, 12, BANDWIDTH_ROWS))
-    weights = _arrays.to_numpy(A.weights).astype(np.float64)
     matrix = np.asarray(_arrays.to_numpy(few.dense()), dtype=np.float64)
     matrix /= float(np.trace(matrix))
     values, V = np.linalg.eigh(matrix)
     order = np.argsort(-values)
     V = V[:, order]
     spectrum = Spectrum(np.maximum(values[order], 0.0), max(A.n, len(few)), 1.0)
-    usable = rank if rank is None or rank < len(few) else len(few) - 1
-    response = (V * slopes(spectrum, alpha, usable)) @ V.T * matrix  # dS / dA o A
+    response = (V * slopes(spectrum, alpha, rank)) @ V.T * matrix  # dS / dA o A
     for factor in ruled:
         X = np.asarray(_arrays.to_numpy(factor.source.all()), dtype=np.float64)
         some = np.asarray(_arrays.to_numpy(_points(few, factor, A)), dtype=np.float64)
@@ -199,7 +240,7 @@ def _of_bandwidths(A: Gram, alpha: float, rank: int | None) -> np.ndarray:
             columns = slice(start, start := start + rule.columns)
             if rule.chosen is None:
                 continue
-            moved = rule.chosen.influence(X[:, columns], X[:, columns], weights)
+            moved = rule.chosen.influence(X[:, columns], X[:, columns], frequency)
             slope = _sensitivity(response, some[:, columns], power, moved.shape[1])
             total += moved @ slope
     return total

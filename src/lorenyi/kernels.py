@@ -355,18 +355,20 @@ class Polynomial(Kernel):
 
     def block(self, X: Array, Y: Array) -> Array:
         """Return (gamma x'y + shift)^degree."""
-        return (self.gamma * (X @ Y.T) + self.shift) ** self.degree
+        root = math.sqrt(self.gamma)  # of each side: what it makes up for has no room in x'y
+        return ((root * X) @ (root * Y).T + self.shift) ** self.degree
 
     def pairs(self, X: Array, Y: Array) -> Array:
         """Return (gamma x_i'y_i + shift)^degree."""
-        inner = _arrays.namespace(X, Y).sum(X * Y, axis=1)
-        return (self.gamma * inner + self.shift) ** self.degree
+        root = math.sqrt(self.gamma)
+        inner = _arrays.namespace(X, Y).sum((root * X) * (root * Y), axis=1)
+        return (inner + self.shift) ** self.degree
 
     def diagonal(self, X: Array) -> Array | None:
         """Return (gamma |x|^2 + shift)^degree."""
         xp = _arrays.namespace(X)
         with np.errstate(over="ignore"):  # refused where it is used
-            return (self.gamma * xp.sum(X * X, axis=1) + self.shift) ** self.degree
+            return (xp.sum((math.sqrt(self.gamma) * X) ** 2, axis=1) + self.shift) ** self.degree
 
     def rounding(self, points: Source) -> float:
         """Return the relative rounding: of sums over columns, and of a power."""

@@ -101,11 +101,11 @@ def _warn_of_levels(entropy: Functional, A: Gram, B: Gram, x: Variable, y: Varia
     for name, given, own in (("x", x, A), ("y", y, B)):
         if isinstance(given, Gram) or not own.in_memory or not own.is_nominal:
             continue
-        levels = len(own.reduced[0])
+        levels = int(own.reduced[0].shape[0])
         if levels <= MAX_LEVELS or 2 * levels <= len(own):
             continue
-        H, order = plain(entropy), _arrays.permutation(0, 1, np.zeros(len(B), dtype=np.int64))
-        chance = float(H(A)) + float(H(B)) - float(H(A * B.take(order)))
+        H, other = plain(entropy), _permuted(B)
+        chance = float(H(A)) + float(H(other)) - float(H(A * other))
         warnings.warn(
             f"{name} has {levels} categories in {len(own)} rows, which tell most rows apart: by "
             f"chance alone it would share {chance:.3g} bits. Leave such a column out, group its "
@@ -113,6 +113,12 @@ def _warn_of_levels(entropy: Functional, A: Gram, B: Gram, x: Variable, y: Varia
             UserWarning,
             stacklevel=3,
         )
+
+
+def _permuted(A: Gram) -> Gram:
+    """Return a Gram whose points are permuted; the weights stay with the rows."""
+    order = _arrays.permutation(0, 1, np.zeros(len(A), dtype=np.int64))
+    return A.with_factors(A.take(order).factors, A.scale, A.weights)
 
 
 def mutual_information(
@@ -161,8 +167,7 @@ def normalized_mutual_information(
         least = min(float(_arrays.detach(a)), float(_arrays.detach(b)))
         certified = isinstance(a, Estimate) and a.bounds is not None
         if A.is_constant or B.is_constant or (least <= 1e-12 and not certified):  # or rounding
-            bounds = (0.0, 0.0) if certified else None
-            return Estimate(0.0, bounds=bounds, unit="") if isinstance(a, float) else 0.0 * a * b
+            return 0.0 * (a * b)
         return (a + b - H(J)) / (a * b) ** 0.5
 
     return evaluate(formula, entropy, A, B)

@@ -90,8 +90,10 @@ def pair_mean(A: Gram, seed: int = 0, pairs: int | None = None) -> PairMean:
         `SAMPLED_PAIRS`.
     """
     distinct = sum(len(block) for block in A.reduced[1]) if A.in_memory else len(A)
-    ready = not all(isinstance(factor, Points) for factor in A.factors)
-    if pairs is None and (distinct <= MAX_ALL_ROWS or ready or not _arrays.is_numpy(A.reference)):
+    points = all(isinstance(factor, Points) for factor in A.factors)
+    # All are no fewer than were asked for; of a ready matrix or a tensor none are drawn.
+    affordable = float(distinct) ** 2 <= (MAX_ALL_ROWS**2 if pairs is None else pairs)
+    if affordable or not points or not _arrays.is_numpy(A.reference):
         return PairMean(A.squared_norm(), A.n)
     return _sampled_mean(A, seed, pairs or SAMPLED_PAIRS)
 

@@ -90,6 +90,12 @@ def test_categories_that_tell_most_rows_apart_are_warned_of_with_the_chance_leve
         lr.normalized_mutual_information(coin, names)
 
 
+def test_the_chance_level_of_weighted_rows_is_told():
+    names, coin = [f"id{i}" for i in range(20)], np.arange(20) % 2
+    with pytest.warns(UserWarning, match="x has 20 categories in 20 rows"):
+        lr.mutual_information(names, coin, weights=1 + np.arange(20) % 3)
+
+
 def test_several_columns_of_an_array_are_one_vector():
     for table in (RNG.integers(0, 2, (N, 5)), RNG.random((N, 5)) < 0.5):
         assert "Gaussian" in repr(lr.gram(table))

@@ -41,7 +41,7 @@ NUMBERS = {
 @pytest.mark.parametrize("name", NUMBERS)
 def test_numbers_are_read_as_numbers(name):
     data = read(NUMBERS[name])
-    assert data.categorical == (False,)
+    assert data.split()[1] is None
     assert data.labels is None
     assert data.numbers.shape == (3, 1)
     assert _arrays.to_numpy(data.numbers)[:, 0].tolist() == [0.5, 1.5, 2.5]
@@ -214,3 +214,27 @@ def test_a_table_without_two_axes_or_with_a_name_twice_is_refused():
         variables(pd.DataFrame([[1, 2]], columns=["a", "a"]))
     with pytest.raises(TypeError, match=r"X is a LazyFrame.*collect\(\) a lazy one"):
         variables(pl.LazyFrame({"a": [1]}))
+
+
+def mapped(array, path):
+    array.tofile(path)
+    return np.memmap(path, dtype=array.dtype, mode="r", shape=array.shape)
+
+
+@pytest.mark.parametrize("kind", [np.int64, np.float64, np.float32])
+@pytest.mark.parametrize("away", [False, True])
+def test_weights_are_repeated_rows_when_kinds_are_told_apart(kind, away, tmp_path):
+    """Floats must repeat, absent rows have no value, and large integers keep their digits."""
+    x, w = np.arange(12).astype(kind), np.array([3, 3, 3] + [0] * 9)
+    if kind == np.int64:
+        x = np.iinfo(kind).max - x
+    given = mapped(x, tmp_path / "x") if away else x
+    assert lr.gram(given, weights=w).names == lr.gram(np.repeat(x, w)).names == ("Delta()",)
+    assert lr.gram(given, weights=np.ones(12)).names == lr.gram(x).names != ("Delta()",)
+
+
+@pytest.mark.parametrize("values", [[0.0, 1.0, 2.0], [0.0, 1.0, 0.0, 1.0], [0.5, 1.5, 0.5, 1.5]])
+def test_kinds_are_the_same_in_memory_and_in_a_file(values, tmp_path):
+    x = np.array(values)
+    away = lr.gram(mapped(x, tmp_path / "x")).names
+    assert [name[:5] for name in away] == [name[:5] for name in lr.gram(x).names]

@@ -10,18 +10,15 @@ import warnings
 from dataclasses import dataclass, replace
 
 import numpy as np
-import pandas as pd
 
 import lorenyi as lr
-from fuzz import oracle, rules
-from fuzz.data import FOREIGN
-from fuzz.kernels import Kernel, Rule
-from fuzz.oracle import EPS, EPS32, Interval
+from fuzz import rules
+from fuzz.calls import call
+from fuzz.oracle import EPS
+from fuzz.truth import Truth
 
 SECONDS = 10.0
 MEMORY = 3 * 2**30  # bytes that a case may add
-NAMES = {2: ("x", "y"), 3: ("x", "y", "given")}
-DEFAULT = Kernel("Gaussian", Rule("median"))
 
 
 @dataclass(frozen=True)
@@ -35,197 +32,6 @@ class Outcome:
 
 class OutOfTime(BaseException):
     """A case took longer than it may."""
-
-
-# ------------------------------------------------------------------------------ the package
-
-
-def functional(case):
-    return lr.Renyi(case.alpha, case.rank, case.solver)
-
-
-def given_weights(case):
-    w = case.weights
-    if w is None or case.weights_as == "numpy":
-        return w
-    if case.weights_as == "list":
-        return w.tolist()
-    return pd.Series(w) if case.weights_as == "pandas" else w.astype(np.float32)
-
-
-def arguments(case):
-    """Return the arguments of the call: raw where nothing but data is given, else Grams."""
-    w = given_weights(case)
-    plain = all(_is_plain(argument) for argument in case.arguments)
-    if plain:
-        built = [[v.build() for v in a] for a in case.arguments]
-        return [b[0] if len(b) == 1 else tuple(b) for b in built], {"weights": w}
-    made = []
-    for i, argument in enumerate(case.arguments):
-        grams = [gram(v, w, f"argument {i}") for v in argument]
-        made.append(grams[0] if len(grams) == 1 else tuple(grams))
-    return made, {}
-
-
-def _is_plain(argument):
-    if any(v.kernel is not None for v in argument):
-        return False
-    return len(argument) == 1 or any(v.container not in ("list", "tuple") for v in argument)
-
-
-def gram(variable, w, name="x"):
-    kernel = None if variable.kernel is None else variable.kernel.build()
-    return lr.gram(variable.build(), kernel, weights=w, name=name)
-
-
-def call(case, entropy):
-    """Call the measure as a user would."""
-    values, options = arguments(case)
-    measure = getattr(lr, case.measure)
-    if case.measure.startswith("conditional"):
-        return measure(*values[:-1], given=values[-1], entropy=entropy, **options)
-    return measure(*values, entropy=entropy, **options)
-
-
-# ------------------------------------------------------------------------------- the oracle
-
-
-class Truth:
-    """Entropies of all joints of a case's variables, as intervals."""
-
-    def __init__(self, case):
-        self.case = case
-        w = np.ones(len(case)) if case.weights is None else case.weights
-        w = w.astype(np.float32).astype(float) if case.weights_as == "float32" else w
-        self.w, self.n = w, float(w.sum())
-        self._matrices, self._spectra = {}, {}
-        self.single = any(v.single for v in case.variables) or any(
-            v.kernel is not None and v.kernel.single for v in case.variables
-        )
-
-    def value(self, strict):
-        """Return the measure; strict: as well as the oracle knows it."""
-        numbers = iter(range(len(self.case.variables)))
-        sets = [frozenset(next(numbers) for _ in a) for a in self.case.arguments]
-        return oracle.measure(self.case.measure, lambda s: self.entropy(s, strict), sets)
-
-    def entropy(self, members, strict):
-        """Return the interval of S of a joint."""
-        values, frobenius, entry = self.spectrum(members)
-        case, rows = self.case, len(values)
-        eps = EPS if strict or not self.single else EPS32
-        own = entry[0] if strict else entry[1]
-        delta = own * frobenius + eps * (10 + math.sqrt(rows)) * values[0]
-        if not strict:
-            delta += rules.solver_delta(case, rows, eps)
-        if entry[2]:  # labels alone: eigenvalues are frequencies
-            delta = 8 * eps * values
-        low, high = oracle.entropy(values, self.n, case.alpha, case.rank, delta, eps)
-        floor = 4 * EPS32 if self.single else rules.FLOOR
-        interval = Interval(low, high).widened(floor * max(1.0, abs(high)))
-        return interval if strict else interval.widened(rules.allowance(case) or 0.0)
-
-    def spectrum(self, members):
-        """Return eigenvalues, |A|_F, and the entries' rounding: here, fair, and if all labels."""
-        if members not in self._spectra:
-            parts = [self.matrix(i) for i in members]
-            own, fair = sum(p[1] for p in parts), sum(p[2] for p in parts)
-            labels = all(p[3] is not None for p in parts)
-            if labels:
-                codes = np.stack([p[3] for p in parts], axis=1)
-                group = np.unique(codes, axis=0, return_inverse=True)[1].reshape(-1)
-                mass = np.bincount(group, weights=self.w / self.w.sum())
-                values = np.sort(mass[mass > 0])[::-1]
-                self._spectra[members] = values, 1.0, (own, fair, True)
-            else:
-                A = oracle.weighted(np.prod([p[0] for p in parts], axis=0), self.w)
-                values = oracle.eigenvalues(A)
-                self._spectra[members] = values, float(np.linalg.norm(A)), (own, fair, False)
-        return self._spectra[members]
-
-    def matrix(self, i):
-        """Return a variable's matrix of unit diagonal, its rounding, and labels if it has."""
-        if i not in self._matrices:
-            self._matrices[i] = self._matrix(self.case.variables[i])
-        return self._matrices[i]
-
-    def _matrix(self, v):
-        if v.matrix is not None:
-            K = oracle.unit_diagonal(v.matrix.astype(np.float64))
-            return K, 8 * EPS, rules.entry_rounding(v, None, self._eps(v)), None
-        kernel = v.kernel
-        if (kernel is None and v.nominal) or (kernel is not None and kernel.name == "Delta"):
-            return oracle.equality(v.codes), 0.0, 0.0, v.codes
-        used, X = kernel or DEFAULT, v.numbers
-        sigma = self._sigma(v, used, X)
-        K = used.matrix(X, sigma)
-        if kernel is None and v.symbols is not None:
-            rows = np.unique(v.symbols, axis=0, return_inverse=True)[1].reshape(-1)
-            K = K * oracle.equality(rows)
-        eps = self._eps(v)
-        known = replace(v, kernel=used)
-        # A function that rounds to float32 is not known any better than that.
-        here = EPS32 if used.single else EPS
-        own = (8 + X.shape[1]) * here * (used.degree if used.name == "Polynomial" else 1)
-        fair = rules.entry_rounding(known, sigma, eps)
-        rounding = rules.bandwidth_rounding(used.sigma)
-        return K, own + rounding, fair + rounding, None
-
-    def reach(self, v):
-        """Return the largest distance of a point from the others, in bandwidths."""
-        used = v.kernel or DEFAULT
-        nominal = v.matrix is not None or (v.kernel is None and v.nominal)
-        if nominal or used.name not in ("Gaussian", "Laplacian"):
-            return 0.0
-        return rules.largest_norm(v.numbers, self._sigma(v, used, v.numbers))
-
-    def _eps(self, v):
-        return EPS32 if v.single else EPS
-
-    def _sigma(self, v, kernel, X):
-        rule = kernel.sigma
-        if not isinstance(rule, Rule):
-            return rule
-        free = rule.samples(self.w) or rule.vague(self.w)
-        coarse = v.container in FOREIGN and rule.name == "nearest"  # from squares, that cancel
-        if not free and not coarse:
-            return rule.of(X, self.w)
-        found = settled(gram(v, given_weights(self.case)))
-        if free and rule.name == "median" and not _plausible(found, X, self.w):
-            raise ValueError(f"{rule} of a sample gives a bandwidth that is not plausible")
-        if coarse and not free and not _near(found, rule.of(X, self.w), X, self._eps(v)):
-            raise ValueError("Nearest of a tensor gives a bandwidth that is not near the true one")
-        return np.asarray(found, dtype=float)
-
-
-def settled(A):
-    """Return the bandwidth that a Gram was made with."""
-    sigmas = [getattr(factor.kernel, "sigma", None) for factor in A.factors]
-    return next(s for s in sigmas if s is not None)
-
-
-def _near(sigma, exact, X, eps):
-    """Tell whether a mean distance is right up to what cancels in squares of the coordinates."""
-    reach = float(np.max(np.abs(X - X.mean(axis=0)))) * math.sqrt(X.shape[1])
-    lost = 30 * math.sqrt(eps) * reach
-    return abs(sigma - exact) <= 30 * math.sqrt(EPS32) * exact + lost or exact < lost
-
-
-def _plausible(sigma, X, w):
-    """Tell whether the median of a sample lies among the middle distances of all."""
-    X, w = X[w > 0], w[w > 0]
-    if w.min() < 0.02 * w.sum():  # a sample by weight may not have seen that row
-        return True
-    difference, unit = oracle.differences(X)
-    i, j = np.triu_indices(len(X), 1)
-    distance, pairs = oracle.lengths(difference)[i, j] * unit, (w[i] / w.sum()) * w[j]
-    order = np.argsort(distance)
-    order = order[distance[order] > 0]
-    if not len(order):
-        return sigma == 1.0
-    share = np.cumsum(pairs[order]) / pairs[order].sum()
-    low, high = (distance[order][np.searchsorted(share, q)] for q in (0.3, 0.7))
-    return low * (1 - 1e-6) <= sigma <= high * (1 + 1e-6)
 
 
 # ---------------------------------------------------------------------------------- judging
@@ -246,9 +52,9 @@ def _judge(case):
     try:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            answers.append(call(case, functional(case)))
+            answers.append(call(case, case.functional))
             if case.certified:
-                answers.append(call(case, functional(case).certified))
+                answers.append(call(case, case.functional.certified))
     except Exception as error:
         return _refused(case, error, reasons)
     if unexpected := [w for w in caught if not rules.documented(w)]:
@@ -288,29 +94,36 @@ def _anonymous(said):
 
 
 def _compared(case, answers, caught):
-    if getattr(answers[0], "shape", ()) != ():
-        return Outcome("failed", f"shape {tuple(answers[0].shape)}, not a number", repr(answers))
-    value = float(answers[0])
-    if not math.isfinite(value):
-        return Outcome("failed", "not finite", repr(value))
+    for answer in answers:
+        if not isinstance(answer, lr.Estimate):
+            return Outcome("failed", f"{type(answer).__name__}, not an Estimate", repr(answer))
+        if not math.isfinite(answer):
+            return Outcome("failed", "not finite", repr(answer))
     try:
         truth = Truth(case)
         fair = truth.value(strict=False)
+        errors = truth.errors()
     except Exception as error:
         return Outcome("failed", f"oracle: {error}"[:110], traceback.format_exc())
-    if problem := _wrong_value(case, value, fair, truth, caught):
-        return problem
+    answer = answers[0]
+    problem = _wrong_value(case, answer, fair, truth)
+    problem = problem or _wrong_computing_error(case, answer, caught)
+    problem = problem or _wrong_standard_error(case, answer, errors, truth)
+    problem = problem or _wrong_arithmetic(answer, answers[-1])
+    problem = problem or _wrong_repetition(case, answer, fair, truth)
     if case.certified:
-        return _wrong_interval(case, value, answers[1], truth, fair) or Outcome("right")
-    return Outcome("right")
+        problem = problem or _wrong_interval(case, answer, answers[1], truth, fair)
+    return problem or Outcome("right")
 
 
-def _wrong_value(case, value, fair, truth, caught):
-    if rules.allowance(case) is not None:
-        slack = terms(case) * rules.stated_width(caught)
-        if value not in fair.widened(slack):
-            kind = type(case.solver).__name__
-            return Outcome("failed", f"value, {kind}", f"{value!r} is not in {fair}")
+def _wrong_value(case, answer, fair, truth):
+    value, slack = float(answer), rules.allowance(case, answer)
+    if slack is not None and value not in fair.widened(slack):
+        kind = type(case.collision or case.solver).__name__
+        shown = f"{value!r} is not in {fair}, computed to {answer.computing_error}"
+        return Outcome("failed", f"value, {kind}", shown)
+    if case.collision is not None:
+        return None
     top = {"vendi_score": truth.n, "entropy": math.log2(truth.n)}
     top["joint_entropy"] = top["entropy"]
     if case.measure in top:
@@ -321,38 +134,99 @@ def _wrong_value(case, value, fair, truth, caught):
     return None
 
 
+def _in_bits(case):
+    return case.measure != "vendi_score" and "norm" not in case.measure
+
+
+def _wrong_computing_error(case, answer, caught):
+    """`Auto` says how far it may be off, and that is no more than was asked for."""
+    said = answer.computing_error
+    if not isinstance(case.solver, lr.Auto) or said is None or not _in_bits(case):
+        return None
+    if not (said <= rules.asked(case) or rules.admits(caught)):
+        return Outcome("failed", "computing error above the tolerance", f"{said:.3g} bits")
+    return None
+
+
+def _wrong_standard_error(case, answer, errors, truth):
+    found = answer.standard_error
+    if case.alpha == 0:
+        return None
+    if not (math.isfinite(found) and found >= 0):
+        return Outcome("failed", "no standard error", repr(found))
+    linear = _in_bits(case) or rules.allowance(case, answer) == 0  # of the value found
+    if errors is not None and linear:
+        exact, size = errors
+        if abs(found - exact) > (1e-3 if truth.single else 1e-6) * size + 10 * rules.FLOOR:
+            return Outcome("failed", "standard error", f"{found:.9g}, not {exact:.9g}")
+    return None
+
+
+def _wrong_arithmetic(answer, other):
+    """A difference of measures keeps kernels and errors; what is on the same rows cancels."""
+    half = answer - 0.5 * other
+    same = set(half.about) == set(answer.about) and answer.about and half.unit == answer.unit
+    if not same:
+        return Outcome("failed", "difference: about or unit", repr(half))
+    error, whole = half.standard_error, answer.standard_error
+    if not (math.isnan(whole) and math.isnan(error)) and abs(error - whole / 2) > 1e-6 * whole:
+        return Outcome("failed", "difference: standard error", f"{error!r}, half of {whole!r}?")
+    return None
+
+
+def _wrong_repetition(case, answer, fair, truth):
+    """Weights that are integers are rows given as often."""
+    w = truth.w
+    if case.weights is None or truth.n > 300 or not np.array_equal(w, np.round(w)):
+        return None
+    drawn = case.collision is not None and case.collision.pairs is not None
+    if drawn or not isinstance(case.solver, (lr.Auto, lr.Exact)) or not truth.smooth:
+        return None
+    rows = np.repeat(np.arange(len(case)), w.astype(int))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        repeated = call(replace(case, weights=None).take(rows), case.functional)
+    if float(repeated) not in fair:
+        return Outcome("failed", "repeated rows: value", f"{repeated!r} is not in {fair}")
+    a, b = answer.standard_error, repeated.standard_error
+    if not (math.isnan(a) and math.isnan(b)) and abs(a - b) > 0.03 * b + 1e-6:
+        return Outcome("failed", "repeated rows: standard error", f"{b!r}, with weights {a!r}")
+    return None
+
+
 def terms(case):
     """Return how many entropies a measure adds up, at most."""
     return 2 ** len(case.arguments)
 
 
-def _wrong_interval(case, value, estimate, truth, fair):
+def _wrong_interval(case, answer, estimate, truth, fair):
     strict = fair if case.alpha == 0 else truth.value(strict=True)  # no proof of a rank
-    if not isinstance(estimate, lr.Estimate):
-        return Outcome("failed", "certified gives no Estimate", repr(estimate))
-    low, high = estimate.low, estimate.high
+    if estimate.bounds is None:
+        return Outcome("failed", "certified: no bounds", repr(estimate))
+    low, high = estimate.bounds
     if not (math.isfinite(low) and math.isfinite(high) and low <= float(estimate) <= high):
-        return Outcome(
-            "failed", "certified: no interval", f"{low!r}, {float(estimate)!r}, {high!r}"
-        )
+        shown = f"{low!r}, {float(estimate)!r}, {high!r}"
+        return Outcome("failed", "certified: no interval", shown)
     cancels = case.alpha < 1 and not (low > fair.high or high < fair.low)
     if (low > strict.high or high < strict.low) and not cancels:  # the oracle's own rounding
         kind = type(case.solver).__name__
         rounding = "" if low > fair.high or high < fair.low else " by rounding"
         shown = f"[{low!r}, {high!r}] misses {strict} (fair: {fair})"
         return Outcome("failed", f"certificate misses{rounding}, {kind}", shown)
-    same = case.measure in ("entropy", "joint_entropy")
-    if same and float(estimate) != value:
-        return Outcome("failed", "certified value differs", f"{float(estimate)!r} != {value!r}")
+    same = case.measure in ("entropy", "joint_entropy") and rules.complete(case, proof=True)
+    if same and float(estimate) != float(answer):
+        shown = f"{float(estimate)!r} != {float(answer)!r}"
+        return Outcome("failed", "certified value differs", shown)
     return _too_wide(case, estimate, truth)
 
 
 def _too_wide(case, estimate, truth):
-    if case.alpha < 1 or truth.single or case.measure in ("vendi_score",) or "norm" in case.measure:
+    if case.alpha < 1 or truth.single or not _in_bits(case):
         return None
     if not isinstance(case.solver, (lr.Auto, lr.Exact)):
         return None
-    most = 1e-6 if rules.complete(case) else max(case.solver.tol, 1e-6)
+    whole = rules.complete(case, proof=True)
+    most = 1e-6 if whole else max(rules.asked(case), 1e-6)
     most += 1e4 * EPS * max(truth.reach(v) for v in case.variables)  # of rounded coordinates
     if estimate.width > most * terms(case):
         return Outcome("failed", "certified: too wide", f"{estimate.width:.3g} bits wide")

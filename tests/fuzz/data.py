@@ -1,7 +1,7 @@
 """Variables: columns of known values, and the containers that a user may hold them in."""
 
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import array_api_strict
 import numpy as np
@@ -10,7 +10,6 @@ import polars as pl
 import scipy.sparse
 import torch
 
-FLOATS = ("float16", "float32", "float64", "longdouble")
 INTEGERS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
 FOREIGN = ("torch", "strict")
 FRAMES = ("pandas", "polars")
@@ -18,10 +17,10 @@ FRAMES = ("pandas", "polars")
 
 @dataclass(frozen=True)
 class Column:
-    """One column: a NumPy array of numbers, or a list of symbols."""
+    """One column: a NumPy array of numbers or times, or a list of symbols."""
 
     values: object
-    kind: str  # "number", "bool", "symbol"
+    kind: str  # "number", "bool", "time", "symbol"
     dtype: str = ""  # of frames: "category", "string", "Int64", ...
 
     def __len__(self):
@@ -32,14 +31,33 @@ class Column:
         taken = [values[i] for i in index] if isinstance(values, list) else values[index]
         return Column(taken, self.kind, self.dtype)
 
+    def numbers(self):
+        """Return the values as float64: times in days, truth values as 0 and 1."""
+        if self.kind != "time":
+            return np.real(self.values).astype(np.float64)
+        fine = self.values.astype(f"{self.values.dtype.kind}8[us]")
+        return fine.astype(np.int64) / (24 * 3600 * 1e6)
+
     def codes(self):
         """Return integers that are equal where the values are, as Python compares them."""
         if self.kind == "symbol":
             seen = {}
             return np.array([seen.setdefault((type(v), v), len(seen)) for v in self.values])
         values = np.asarray(self.values)
-        values = values.astype(np.float64) if values.dtype.kind == "f" else values
+        values = self.numbers() if values.dtype.kind in "fmM" else values
         return np.unique(values, return_inverse=True)[1]
+
+    def few(self, w):
+        """Tell whether these are whole numbers of at most ten values (floats: that repeat)."""
+        if self.kind != "number":
+            return self.kind != "time"
+        real = np.asarray(self.values).dtype.kind == "f"
+        values = [v for v, there in zip(self.values, w > 0, strict=True) if there]
+        values = [float(v) for v in values] if real else [int(v) for v in values]
+        levels = len(set(values))
+        if levels > 10 or (real and 2 * levels > w.sum()):
+            return False
+        return all(v == int(v) for v in values)
 
 
 @dataclass(frozen=True)
@@ -47,7 +65,7 @@ class Variable:
     """Columns in a container, with a kernel (None: the package chooses)."""
 
     columns: tuple
-    container: str  # "numpy", "list", "memmap", a foreign library, or a frame library
+    container: str  # "numpy", "list", "memmap", "object", a foreign library, or one of frames
     flat: bool  # one axis, or a column of a frame
     layout: str = "plain"  # "reversed", "strided", "fortran", "readonly", "deep"
     kernel: object = None
@@ -59,59 +77,48 @@ class Variable:
         return len(self.columns[0]) if self.matrix is None else len(self.matrix)
 
     def take(self, index):
-        """Return the same variable of fewer rows."""
+        """Return the same variable of other rows."""
         columns = tuple(c.take(index) for c in self.columns)
         matrix = None if self.matrix is None else self.matrix[np.ix_(index, index)]
-        return Variable(
-            columns,
-            self.container,
-            self.flat,
-            self.layout if self.layout != "deep" else "plain",
-            self.kernel,
-            matrix,
-            self.sparse,
-            self.note,
-        )
+        layout = self.layout if self.layout != "deep" else "plain"
+        return replace(self, columns=columns, matrix=matrix, layout=layout)
 
     # ------------------------------------------------------------------ what the oracle sees
 
     @property
+    def together(self):
+        """Whether it is an array of numbers or truth values, whose columns are of one kind."""
+        kinds = {c.kind for c in self.columns}
+        return self.container not in (*FRAMES, "object") and kinds <= {"number", "bool"}
+
+    @property
+    def numeric(self):
+        """Whether each column can be read by a kernel of numbers."""
+        kinds = ("number", "time", "bool") if self.together else ("number", "time")
+        return [c.kind in kinds for c in self.columns]
+
+    @property
     def numbers(self):
-        """The numeric columns as float64, or None."""
-        chosen = [c for c in self.columns if c.kind in self._numeric]
-        if not chosen:
-            return None
-        return np.stack([np.real(c.values).astype(np.float64) for c in chosen], axis=1)
-
-    @property
-    def symbols(self):
-        """The columns that are not numbers, as codes."""
-        chosen = [c.codes() for c in self.columns if c.kind not in self._numeric]
-        return np.stack(chosen, axis=1) if chosen else None
-
-    @property
-    def _numeric(self):
-        """Kinds that a kernel of numbers can read: arrays of booleans are 0 and 1."""
-        return ("number",) if self.container in FRAMES else ("number", "bool")
+        """The columns as numbers, for a kernel that was given."""
+        return np.stack([c.numbers() for c in self.columns], axis=1)
 
     @property
     def codes(self):
         """Integers that are equal where whole rows are."""
-        rows = np.stack([c.codes() for c in self.columns], axis=1)
-        return np.unique(rows, axis=0, return_inverse=True)[1].reshape(-1)
+        return _together([c.codes() for c in self.columns])
 
-    @property
-    def nominal(self):
-        """Whether the default kernel is equality."""
-        kinds = {c.kind for c in self.columns}
-        if "number" not in kinds:
-            return True
-        whole = all(np.asarray(c.values).dtype.kind in "iu" for c in self.columns)
-        return kinds == {"number"} and whole and self.flat
+    def parts(self, w):
+        """Return what the package chooses itself: numbers, codes (or None), and if units differ."""
+        several = self.together and len(self.columns) > 1  # then they are one vector a row
+        kinds = [(c, not several and c.few(w)) for c in self.columns]
+        numbers = [c.numbers() for c, few in kinds if not few]
+        codes = [c.codes() for c, few in kinds if few]
+        X = np.stack(numbers, axis=1) if numbers else None
+        return X, _together(codes) if codes else None, not self.together and len(numbers) > 1
 
     @property
     def single(self):
-        """Whether the package measures it in float32: tensors, and ready matrices."""
+        """Whether it is in float32 and stays so: tensors, and ready matrices, in a Gram."""
         if self.matrix is not None:
             return self.matrix.dtype == np.float32
         small = any(np.asarray(c.values).dtype.itemsize < 8 for c in self.columns)
@@ -126,8 +133,8 @@ class Variable:
             return self._build_matrix()
         if self.container in FRAMES:
             return self._build_frame()
-        if self.columns[0].kind == "symbol":
-            return self._build_symbols()
+        if self.container == "object" or self.columns[0].kind in ("symbol", "time"):
+            return self._build_values()
         array = np.stack([np.asarray(c.values) for c in self.columns], axis=1)
         array = array[:, 0] if self.flat else array
         return self._contained(array)
@@ -151,13 +158,19 @@ class Variable:
             file.flush()
             return np.memmap(file, dtype=array.dtype, mode="r", shape=array.shape)
 
-    def _build_symbols(self):
-        rows = [c.values for c in self.columns]
-        if self.container == "list":
-            return list(rows[0]) if self.flat else [list(row) for row in zip(*rows, strict=True)]
-        dtype = object if self.container == "object" else None
-        array = np.array(rows, dtype=dtype).T
-        return _laid_out(array[:, 0] if self.flat else array, self.layout)
+    def _build_values(self):
+        """Return columns of any kinds: Python's values in lists and objects."""
+        if self.container in ("list", "object"):
+            columns = [_python_values(c) for c in self.columns]
+            if self.container == "list":
+                return columns[0] if self.flat else [list(r) for r in zip(*columns, strict=True)]
+            array = np.empty((len(self), len(columns)), dtype=object)
+            for j, values in enumerate(columns):
+                array[:, j] = values
+        else:
+            array = np.array([c.values for c in self.columns]).T
+        array = array[:, 0] if self.flat else array
+        return self._mapped(array) if self.container == "memmap" else _laid_out(array, self.layout)
 
     def _build_frame(self):
         make = _pandas_column if self.container == "pandas" else _polars_column
@@ -191,6 +204,16 @@ class Variable:
         return f"{self.container}{layout} {kind}{note}, {self.kernel or 'default kernel'}"
 
 
+def _together(codes):
+    return np.unique(np.stack(codes, axis=1), axis=0, return_inverse=True)[1].reshape(-1)
+
+
+def _python_values(column):
+    if column.kind == "time":  # in microseconds they are objects of `datetime`
+        return column.values.astype(f"{column.values.dtype.kind}8[us]").tolist()
+    return list(column.values) if column.kind == "symbol" else np.asarray(column.values).tolist()
+
+
 def _laid_out(array, layout):
     if layout == "reversed":
         return np.ascontiguousarray(array[::-1])[::-1]
@@ -222,4 +245,7 @@ def _polars_column(column):
         return pl.Series(list(column.values), dtype=pl.Categorical)
     if column.kind == "symbol":
         return pl.Series(list(column.values), dtype=pl.String)
-    return pl.Series(np.ascontiguousarray(column.values))
+    values = np.ascontiguousarray(column.values)
+    if str(values.dtype) in ("datetime64[s]", "timedelta64[s]", "timedelta64[D]"):
+        values = values.astype(f"{values.dtype.kind}8[ms]")  # polars has no such units
+    return pl.Series(values)

@@ -14,18 +14,29 @@ SAMPLE = 1000  # points up to which the rules of the package read all of them
 class Rule:
     """A bandwidth rule by name."""
 
-    name: str  # median, columns (the median of each), scott, silverman, nearest
+    name: str  # median, columns (the median of each), standardized, scott, silverman, nearest
     k: int = 10
 
     def build(self):
-        if self.name == "columns":
-            return lr.Median(per_column=True)
-        rules = {"median": "median", "scott": lr.Scott(), "silverman": "silverman"}
-        return lr.Nearest(self.k) if self.name == "nearest" else rules[self.name]
+        made = {
+            "median": "median",
+            "columns": lr.Median(per_column=True),
+            "standardized": lr.Median(standardize=True),
+            "scott": lr.Scott(),
+            "silverman": "silverman",
+            "nearest": lr.Nearest(self.k),
+        }
+        return made[self.name]
 
-    def samples(self, w):
-        """Tell whether the package reads a random sample of the points only."""
-        return self.name in ("median", "columns", "nearest") and float(w.sum()) > SAMPLE
+    def samples(self, X, w):
+        """Tell whether the package reads some of the distances only.
+
+        Those of a single column are counted, however many; so are those of few distinct rows.
+        """
+        if self.name == "nearest":
+            return float(w.sum()) > SAMPLE
+        several = self.name in ("median", "standardized") and X.shape[1] > 1
+        return several and len(np.unique(X[w > 0], axis=0)) > SAMPLE
 
     def vague(self, w):
         """Tell whether the rule is not defined: a row cannot be the neighbor of a part of it."""
@@ -36,9 +47,7 @@ class Rule:
             return np.array([oracle.median(column[:, None], w) for column in X.T])
         if self.name == "nearest":
             return oracle.nearest(X, w, self.k)
-        return {"median": oracle.median, "scott": oracle.scott, "silverman": oracle.silverman}[
-            self.name
-        ](X, w)
+        return getattr(oracle, self.name)(X, w)
 
     def __str__(self):
         return f"Nearest({self.k})" if self.name == "nearest" else self.name

@@ -41,13 +41,27 @@ def lengths(difference):
 def median(X, w):
     """Median of the distances between two points, of those that are not zero."""
     difference, unit = differences(X)
+    return unit * _median_length(difference, w)
+
+
+def standardized(X, w):
+    """One multiple of the columns' standard deviations: the median distance in these units."""
+    deviation = deviations(X, w)
+    if len(deviation) == 1:
+        return median(X, w)
+    units = [power_of_two(column - column[0]) for column in X.T]
+    columns = [(column - column[0]) / unit for column, unit in zip(X.T, units, strict=True)]
+    scales = [d / unit for d, unit in zip(deviation, units, strict=True)]
+    difference = [(c[:, None] - c[None, :]) / s for c, s in zip(columns, scales, strict=True)]
+    return deviation * _median_length(difference, w)
+
+
+def _median_length(difference, w):
     distance = lengths(difference)
-    i, j = np.triu_indices(len(X), 1)
+    i, j = np.triu_indices(len(w), 1)
     distance, pairs = distance[i, j], w[i] * w[j]
     keep = (distance > 0) & (pairs > 0)
-    if not keep.any():
-        return 1.0
-    return unit * weighted_median(distance[keep], pairs[keep])
+    return weighted_median(distance[keep], pairs[keep]) if keep.any() else 1.0
 
 
 def weighted_median(values, weights):
@@ -196,6 +210,8 @@ def _low_rank(values, n, rank, delta):
     kept = np.zeros(rank)
     kept[: len(values)] = values[:rank]
     rest, slack = float(values[rank:].sum()), float(np.linalg.norm(here))
+    if np.ndim(delta) == 0:  # rounding around zero, made positive, would add up
+        rest = max(1 - float(kept.sum()), 0.0)
     tail = [max(rest - slack, 0.0) / (n - rank), min(rest + slack, 1.0) / (n - rank)]
     low, high = np.maximum(kept - here, 0.0), np.minimum(kept + here, 1.0)
     return np.append(low, tail[0]), np.append(high, tail[1]), np.append(np.ones(rank), n - rank)
@@ -247,6 +263,94 @@ def _log2_rank(values, n, rank, delta, eps):
     return math.log2(max(counts[0], 1)), math.log2(max(counts[1], 1))
 
 
+def collision(A, n, relative):
+    """Return the least and the largest mean of k^2 over pairs of different points of n.
+
+    Squares are known up to `relative`, and |A|_F^2 as well, which the pairs of a point with itself
+    are taken from.
+    """
+    square, share = A * A, np.diag(A)  # of a row of weight w among n points: w / n
+    different = float(square.sum() - np.diag(square).sum() + share @ (share - 1 / n)) * n / (n - 1)
+    slack = relative * float(square.sum()) * n / (n - 1)
+    return different - slack, different + slack
+
+
+# ---------------------------------------------------------------------------- standard errors
+
+
+class Moving:
+    """A number, and how it moves with the weight of each row (up to a constant for all)."""
+
+    def __init__(self, value, moves, size=None):
+        self.value, self.moves = value, moves
+        self.size = np.abs(moves) if size is None else size  # before anything canceled
+
+    def __add__(self, other):
+        return Moving(self.value + other.value, self.moves + other.moves, self.size + other.size)
+
+    def __sub__(self, other):
+        return Moving(self.value - other.value, self.moves - other.moves, self.size + other.size)
+
+    def __mul__(self, factor):
+        return Moving(self.value * factor, self.moves * factor, self.size * abs(factor))
+
+    def errors(self, w):
+        """Return the standard error of points that occur w times, and the size of its terms."""
+        share = w / w.sum()
+        variance = float(share @ (self.moves - share @ self.moves) ** 2)
+        roots = math.sqrt(variance), math.sqrt(float(share @ self.size**2))
+        return [root / math.sqrt(max(w.sum() - 1, 1)) for root in roots]
+
+
+def moving_entropy(A, n, alpha, rank):
+    """Return S_alpha or S_alpha^k as `Moving`, or None where it has no derivative to speak of.
+
+    With rho the mixture of the points' states, S moves by phi_i' f(rho) phi_i, f = dS / drho.
+    """
+    values, V = np.linalg.eigh(A)
+    values, V = np.maximum(values[::-1], 0.0), V[:, ::-1]
+    kept = 1 if alpha == math.inf else rank
+    if alpha < 1 and values[-1] < 1e-9 * values[0]:
+        return None  # what is smallest weighs most
+    if kept is not None and not is_last(values, kept):
+        return None
+    if alpha == math.inf:
+        value, moved = -math.log2(values[0]), np.zeros(len(values))
+        moved[0] = -1 / math.log(2)
+    else:
+        value, moved = _moved(values, n, alpha, rank)
+    return Moving(value, (V * V) @ moved / np.diag(A))
+
+
+def is_last(values, rank):
+    """Tell whether it is known which eigenvector is the last that counts."""
+    return rank >= len(values) or values[rank - 1] - values[rank] > 1e-4
+
+
+def _moved(values, n, alpha, rank):
+    """Return S, and lambda dS / dlambda for each eigenvalue."""
+    p, counts = values, np.ones(len(values))
+    if rank is not None and rank < len(values):
+        tail = float(values[rank:].sum()) / (n - rank)
+        p = np.append(values[:rank], np.full(len(values) - rank, tail))
+        counts[rank:] = (n - rank) / (len(values) - rank)
+    log = np.log2(np.where(p > 0, p, 1.0))
+    if alpha == 1:
+        return -float(counts @ (p * log)), -values * log
+    total = float(counts @ p**alpha)
+    slope = alpha / ((1 - alpha) * math.log(2)) * np.where(p > 0, 2 ** ((alpha - 1) * log), 0.0)
+    return math.log2(total) / (1 - alpha), values * slope / total
+
+
+def moving_collision(A, n):
+    """Return minus the logarithm of the mean of k^2 over pairs of different points as `Moving`."""
+    mean = collision(A, n, 0.0)[0]
+    if mean <= 1e-9:
+        return None
+    alike = np.sum(A * A, axis=1) / np.diag(A)
+    return Moving(-math.log2(mean), -2 / (mean * math.log(2)) * n / (n - 1) * alike)
+
+
 # -------------------------------------------------------------------------------- measures
 
 
@@ -275,7 +379,7 @@ class Interval:
 
 
 def measure(name, S, variables):
-    """Return a measure; S gives the interval of the entropy of a set of variables.
+    """Return a measure; S gives the entropy of a set of variables, as `Interval` or `Moving`.
 
     `variables` holds one set for each argument (each may be the joint of several).
     """
@@ -291,6 +395,12 @@ def _sum(terms):
 
 def _normalized(S, a, b):
     information, x, y = S(a) + S(b) - S(a | b), S(a), S(b)
+    if isinstance(x, Moving):
+        if min(x.value, y.value) <= 1e-9:
+            raise ZeroDivisionError
+        root = math.sqrt(x.value * y.value)
+        means = (x * (1 / x.value) + y * (1 / y.value)) * (information.value / 2)
+        return (information - means) * (1 / root)
     low, high = max(x.low, 0) * max(y.low, 0), max(x.high, 0) * max(y.high, 0)
     if min(x.low, y.low) <= 1e-11:  # where an entropy is zero up to rounding the value is 0
         return Interval(-math.inf, 1.0 + 1e-9)
@@ -306,12 +416,18 @@ def _dual(S, *sets):
 
 
 def _interaction(S, *sets):
-    total = Interval(0.0, 0.0)
+    signed = {0: [], 1: []}
     for bits in range(1, 2 ** len(sets)):
         chosen = [s for i, s in enumerate(sets) if bits >> i & 1]
-        term = S(frozenset().union(*chosen))
-        total = total + term if (len(sets) - len(chosen)) % 2 else total - term
-    return total
+        signed[(len(sets) - len(chosen)) % 2].append(S(frozenset().union(*chosen)))
+    return _sum(signed[1]) - _sum(signed[0])
+
+
+def _vendi(S, a):
+    found = S(a)
+    if isinstance(found, Moving):
+        return found * (math.log(2) * 2.0**found.value)
+    return Interval(2.0**found.low, 2.0**found.high)
 
 
 _MEASURES = {
@@ -324,5 +440,5 @@ _MEASURES = {
     "total_correlation": lambda S, *sets: _sum([S(s) for s in sets]) - S(frozenset().union(*sets)),
     "dual_total_correlation": _dual,
     "interaction_information": _interaction,
-    "vendi_score": lambda S, a: Interval(2.0 ** S(a).low, 2.0 ** S(a).high),
+    "vendi_score": _vendi,
 }

@@ -7,11 +7,14 @@ from dataclasses import dataclass
 import numpy as np
 
 import lorenyi as lr
-from fuzz.data import FOREIGN, FRAMES
+from fuzz import calls
+from fuzz.data import FOREIGN
 from fuzz.kernels import Rule
 from fuzz.oracle import EPS32
 
-SMALL = 300  # rows up to which Auto takes all eigenvalues
+SMALL = 300  # rows up to which a proof takes all eigenvalues
+DENSE = 1000  # the same without one
+COARSEST = 1e-2  # bits: the computing error, and the width of a proof, unless others are asked for
 FLOOR = 1e-11  # bits: rounding of the last formula
 PROJECTIONS = (
     lr.GaussianProjection,
@@ -21,9 +24,11 @@ PROJECTIONS = (
 )
 WARNINGS = (
     (RuntimeWarning, r"the certified width is .* bits, tol asks for"),
+    (RuntimeWarning, r"the computing error is estimated to be .* bits"),
     (RuntimeWarning, r"the projected eigenvalues sum to .* times the trace"),
     (RuntimeWarning, r"Lanczos: residual .* after \d+ restarts"),
     (UserWarning, r"is not known to be infinitely divisible"),
+    (UserWarning, r"categories in \d+ rows, which tell most rows apart"),
 )
 
 
@@ -35,10 +40,9 @@ def documented(warning):
     )
 
 
-def stated_width(warnings):
-    """Return the width in bits that Auto says it could not reach, or zero."""
-    found = [re.search(r"the certified width is (\S+) bits", str(w.message)) for w in warnings]
-    return sum(float(match.group(1)) for match in found if match)
+def admits(warnings):
+    """Tell whether a computing error above what was asked for was admitted."""
+    return any("the computing error is estimated" in str(w.message) for w in warnings)
 
 
 # ------------------------------------------------------------------------------- refusals
@@ -53,6 +57,7 @@ class Reason:
     error: tuple = (ValueError,)
 
 
+ALONE = r"no two points are alike, so the collision entropy is not finite"
 MESSAGES = {
     "nan": Reason(r"has nan at row", True),
     "infinity": Reason(r"has inf at row", True),
@@ -69,12 +74,13 @@ def refusals(case):
     if case.weights is not None:
         found += _of_weights(case.weights)
     for variable in case.variables:
-        found += _of_variable(variable, case.weights)
+        single = variable.single and not calls.is_plain(case)
+        found += _of_variable(variable, single, case.weights)
     if any(v.container == "memmap" for v in case.variables):
         found += [
-            Reason("does not join rows that are not in memory", False, (TypeError,))
+            Reason("not join rows that are not in memory", False, (TypeError,))
             for v in case.variables
-            if v.matrix is not None
+            if v.matrix is not None or (v.container in FOREIGN and not calls.is_plain(case))
         ]
     return found + _of_functional(case)
 
@@ -93,17 +99,16 @@ def _of_weights(w):
     return [Reason(r"weights", False)] if total < rows else []
 
 
-def _of_variable(variable, weights):
+def _of_variable(variable, single, weights):
     kernel = variable.kernel
     if kernel is None or kernel.name in ("Delta", "Precomputed"):
         return []
-    symbols = any(c.kind == "symbol" for c in variable.columns)
-    if symbols or (variable.container in FRAMES and variable.symbols is not None):
+    if not all(variable.numeric):
         return [Reason("has text, boolean or categorical columns", True, (TypeError,))]
     X = variable.numbers
     if isinstance(kernel.sigma, tuple) and len(kernel.sigma) != X.shape[1]:
         return [Reason(r"bandwidths and the points have", True)]
-    return _of_norms(kernel, X, variable.single, weights)
+    return _of_norms(kernel, X, single, weights)
 
 
 def _of_norms(kernel, X, single, weights):
@@ -139,9 +144,9 @@ def _of_functional(case):
     if case.alpha == 0 and not complete(case):
         found.append(Reason(r"alpha=0 counts the nonzero eigenvalues", False))
     if case.certified and case.measure == "normalized_mutual_information":
-        said = r"interval (that contains 0|with negative numbers)"
+        said = r"an amount that may be (0|negative)"
         found.append(Reason(said, False, (ValueError, ZeroDivisionError)))
-    return found + _of_solver(case)
+    return found + (_of_solver(case) if case.collision is None else [Reason(ALONE, False)])
 
 
 def _of_solver(case):
@@ -177,13 +182,13 @@ def _wanted(case):
 # ----------------------------------------------------------------------- what a solver promises
 
 
-def complete(case):
+def complete(case, proof=False):
     """Tell whether the solver finds all eigenvalues, so that only rounding is left."""
     solver, rows = case.solver, len(case)
     if isinstance(solver, lr.Exact):
         return True
     if isinstance(solver, lr.Auto):
-        return rows <= SMALL
+        return rows <= (SMALL if proof else DENSE)
     if isinstance(solver, lr.Lanczos):
         return solver.steps >= rows
     if isinstance(solver, lr.BlockLanczos):
@@ -198,11 +203,23 @@ def complete(case):
     return False
 
 
-def allowance(case):
-    """Return by how many bits an entropy may be off besides rounding; None: by any number."""
+def allowance(case, answer):
+    """Return by how much an answer may be off besides rounding; None: by any amount.
+
+    `Auto` says it, by how much what it does not know may change the value; it is taken at three
+    times its word, since that is an estimate. Where it says nothing it is the coarsest.
+    """
     if complete(case) or (case.alpha == 2 and case.rank is None):
         return 0.0
-    return case.solver.tol if isinstance(case.solver, lr.Auto) else None
+    if not isinstance(case.solver, lr.Auto):
+        return None
+    said = answer.computing_error
+    return 3 * said if said is not None else asked(case)
+
+
+def asked(case):
+    """Return the computing error in bits that `Auto` may leave."""
+    return COARSEST if case.solver.tol is None else case.solver.tol
 
 
 def solver_delta(case, rows, eps):
@@ -222,22 +239,15 @@ def solver_delta(case, rows, eps):
 # ------------------------------------------------------------------------------ rounding
 
 
-def entry_rounding(variable, sigma, eps):
+def entry_rounding(kernel, X, sigma, eps):
     """Return how far, relative to its size, a kernel's entry may be off in this precision."""
-    kernel, X = variable.kernel, variable.numbers
-    if variable.matrix is not None:
-        return 8 * eps
-    if kernel is None and variable.nominal:
-        return 0.0
-    if kernel is not None and kernel.name == "Delta":
-        return 0.0
     base = (8 + X.shape[1]) * eps
-    if kernel is not None and kernel.name == "Function":
-        return base if not kernel.single else (8 + X.shape[1]) * EPS32
-    if kernel is not None and kernel.name in ("Linear", "Cosine", "Polynomial"):
+    if kernel.name == "Function":
+        return base
+    if kernel.name in ("Linear", "Cosine", "Polynomial"):
         return base * (kernel.degree if kernel.name == "Polynomial" else 1)
     radius = largest_norm(X, sigma)
-    square = 0.0 if kernel is not None and kernel.name == "Laplacian" else radius**2
+    square = 0.0 if kernel.name == "Laplacian" else radius**2
     limit = 1e4 if eps < 1e-12 else 1e3  # above it the package takes differences
     # A point that is alone loses nothing: beyond 40 bandwidths the kernel is below rounding.
     near = radius if eps > 1e-12 or radius < 1e5 else largest_with_neighbors(X, sigma)

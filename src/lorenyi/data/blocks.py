@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeAlias
@@ -13,7 +13,7 @@ from lorenyi import _arrays
 from lorenyi.data import reading
 from lorenyi.data.columns import Column, Kind, array_columns, present, require_finite, unmasked
 from lorenyi.data.frames import frame_columns
-from lorenyi.data.kinds import MAX_LEVELS, few_levels
+from lorenyi.data.kinds import NEVER, least_repeats
 from lorenyi.data.reading import Data
 from lorenyi.data.sources import row_slices
 from lorenyi.data.streams import Engine, Here, Slab, Stream, Task
@@ -33,7 +33,7 @@ def read(x: Any, name: str) -> Data:
         handles = [_FileRows(x, cut) for cut in cuts]
         return read_blocks(Here(), handles, [c.stop - c.start for c in cuts], x[:0], name)
     if isinstance(x, Stream):
-        return Data(x, None, _categorical(x, range(x.shape[1])), np.empty(0))
+        return Data(x, None, (least_repeats(x.like.dtype),) * x.shape[1], np.empty(0))
     return reading.read(x.all(), name)
 
 
@@ -67,8 +67,8 @@ def read_blocks(
         recipe = partial(_array_rows, name)
         stream = Stream(engine, tasks, starts, recipe, _array_rows(name, 0, flat))
         d = flat.shape[1]  # several columns of one type are one vector a row
-        kinds = _categorical(stream, range(1)) if d == 1 else (False,) * d
-        return Data(stream, None, kinds, np.empty(0))
+        least = least_repeats(flat.dtype) if d == 1 else NEVER
+        return Data(stream, None, (least,) * d, np.empty(0))
     array_columns(flat, name)  # refuses complex numbers
     return _typed(engine, tasks, starts, partial(_array_columns, name), name)
 
@@ -83,52 +83,18 @@ def _typed(
     engine: Engine, tasks: list[Task], starts: np.ndarray, columns: Reading, name: str
 ) -> Data:
     """Read typed columns; the first block tells what all others hold."""
-    kinds, like = engine.map(partial(_kinds, columns), tasks[:1])[0]
+    kinds, least, like = engine.map(partial(_kinds, columns), tasks[:1])[0]
     labels = [kind == "label" for kind in kinds]
     if not kinds:
         raise ValueError(f"{name} has no columns: at least one is needed")
     table = codes = None
-    categorical: tuple[bool, ...] = ()
     if like is not None:
         recipe = partial(_number_rows, columns, labels, like.dtype)
         table = Stream(engine, tasks, starts, recipe, like)
-        times = [kind == "time" for kind in kinds if kind != "label"]
-        categorical = _categorical(table, np.flatnonzero(np.logical_not(times)))
     if any(labels):
         words = partial(_words, columns, labels)
         codes = _coded(engine, tasks, starts, words, sum(labels), name)
-    return Data(table, codes, categorical, np.empty(0), units=len(labels) > 1)
-
-
-def _categorical(stream: Stream, columns: Iterable[int]) -> tuple[bool, ...]:
-    """Tell which columns of numbers hold categories; one pass over those that may."""
-    first = stream.rows(slice(0, min(len(stream), 1000)))
-    may = [j for j in columns if len(few_levels(first[:, j]))]
-    if not may:
-        return (False,) * stream.shape[1]
-    found = stream.sum(partial(_levels, may))
-    few = {j for j, levels in zip(may, found.columns, strict=True) if levels is not None}
-    return tuple(j in few for j in range(stream.shape[1]))
-
-
-@dataclass(frozen=True)
-class _Levels:
-    """The distinct values of some columns, None where there are too many; the sum is of both."""
-
-    columns: list[np.ndarray | None]
-
-    def __add__(self, other: _Levels) -> _Levels:
-        return _Levels([_few(a, b) for a, b in zip(self.columns, other.columns, strict=True)])
-
-
-def _few(*parts: np.ndarray | None) -> np.ndarray | None:
-    known = [part for part in parts if part is not None and len(part)]
-    both = np.unique(np.concatenate(known)) if len(known) == len(parts) else None
-    return both if both is not None and len(both) <= MAX_LEVELS else None
-
-
-def _levels(columns: list[int], rows: np.ndarray, block: slice) -> _Levels:
-    return _Levels([_few(few_levels(rows[:, j])) for j in columns])
+    return Data(table, codes, tuple(least), np.empty(0), units=len(labels) > 1)
 
 
 def _numbered(
@@ -166,11 +132,14 @@ def _frame_columns(name: str, start: int, frame: Any) -> list[Column]:
     return frame_columns(frame, name, start)[0]
 
 
-def _kinds(columns: Reading, start: int, block: Any) -> tuple[list[Kind], np.ndarray | None]:
-    """Return the kinds of columns by their type, and no rows of those that are no labels."""
+def _kinds(
+    columns: Reading, start: int, block: Any
+) -> tuple[list[Kind], list[float], np.ndarray | None]:
+    """Return the kinds of columns by their type, and of those that are no labels no rows."""
     found = columns(start, block)
     numbers, _ = present(found, start)
-    return [c.kind for c in found], np.stack(numbers, axis=1)[:0] if numbers else None
+    least = [column.least_repeats for column in found if column.kind != "label"]
+    return [c.kind for c in found], least, np.stack(numbers, axis=1)[:0] if numbers else None
 
 
 def _present(

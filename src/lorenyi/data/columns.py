@@ -18,7 +18,7 @@ import numpy as np
 
 from lorenyi import _arrays
 from lorenyi._arrays import Array
-from lorenyi.data.kinds import is_categorical
+from lorenyi.data.kinds import NEVER, is_categorical, least_repeats
 from lorenyi.data.sources import row_slices
 
 Kind: TypeAlias = Literal["number", "time", "label"]
@@ -54,6 +54,11 @@ class Column:
         """Whether the values are categories: by their type, or few distinct whole numbers."""
         few = self.kind == "number" and is_categorical(self.values[~self.missing])
         return self.kind == "label" or few
+
+    @property
+    def least_repeats(self) -> float:
+        """How often values occur in the mean, at least, where numbers are categories."""
+        return least_repeats(self.values.dtype) if self.kind == "number" else NEVER
 
     def present(self, first: int = 0) -> np.ndarray:
         """Return the values, if none is missing; errors count rows from `first`."""

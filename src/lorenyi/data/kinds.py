@@ -6,14 +6,24 @@
 - Dates, times and durations are numbers, in days.
 
 The type of the numbers does not matter: 3, 3.0 and an object that is 3 are one value (but floats
-must repeat to be categories: 0.0, 1.0, 2.0 alone are numbers). Several
-columns of an array of numbers are one vector a row, and not categories. Where the rule is not what
-you mean, say so: `gram(x, Delta())` takes values as categories, `gram(x, Gaussian())` as numbers.
+must repeat to be categories: 0.0, 1.0, 2.0 alone are numbers). Weights are frequencies here too: a
+row of weight 2 repeats, one of weight 0 is not there. Several columns of an array of numbers are
+one vector a row, and not categories. Where the rule is not what you mean, say so:
+`gram(x, Delta())` takes values as categories, `gram(x, Gaussian())` as numbers.
 """
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
 import numpy as np
+
+from lorenyi._arrays import codes
+from lorenyi.data.sources import Source, hstack
 
 MAX_LEVELS = (
     10  # with ten nominal labels equality finds 73 % of dependences, distance 13 %; of ages
@@ -22,10 +32,89 @@ MAX_LEVELS = (
 LOOK = 1000  # values that are looked at first
 
 
-def is_categorical(values: np.ndarray) -> bool:
-    """Tell whether a column of numbers holds categories: few distinct whole numbers."""
-    levels = len(few_levels(values))
-    return levels > 0 and (values.dtype.kind != "f" or 2 * levels <= len(values))
+NEVER = math.inf
+
+
+def least_repeats(dtype: np.dtype[Any]) -> float:
+    """Return how often a value of this type occurs in the mean, at least, in categories."""
+    return 2.0 if dtype.kind == "f" else 1.0
+
+
+def is_categorical(
+    values: np.ndarray, least: float | None = None, frequency: np.ndarray | None = None
+) -> bool:
+    """Tell whether a column of numbers holds categories: few distinct whole numbers.
+
+    Parameters
+    ----------
+    values : array of n
+    least : float, optional
+        How often each must occur in the mean; by default as `least_repeats` has it.
+    frequency : array of n, optional
+        How often each row occurs.
+    """
+    least = least_repeats(values.dtype) if least is None else least
+    if least == NEVER:
+        return False
+    total = float(len(values) if frequency is None else frequency.sum())
+    levels = len(few_levels(values if frequency is None else values[frequency > 0]))
+    return levels > 0 and least * levels <= total
+
+
+def categorical_columns(
+    rows: Source, least: Sequence[float], frequency: Source | None
+) -> tuple[bool, ...]:
+    """Tell which columns of rows in blocks hold categories, in one pass over those that may."""
+    first = rows.rows(slice(0, min(len(rows), LOOK)))
+    rare = frequency is not None  # then what is seen first may be absent
+    may = [
+        j for j, m in enumerate(least) if m < NEVER and (rare or len(few_levels(first[:, j])) > 0)
+    ]
+    if not may:
+        return (False,) * len(least)
+    # Integers beside weights would become floats: both go as their bits.
+    bits = rows.each(codes)
+    bits = bits if frequency is None else hstack([bits, frequency.each(_bits)])
+    found = bits.sum(partial(_levels, may, rare, rows.like.dtype.kind == "f"))
+    few = {
+        j
+        for j, levels in zip(may, found.columns, strict=True)
+        if levels is not None and 0 < least[j] * len(levels) <= found.total
+    }
+    return tuple(j in few for j in range(len(least)))
+
+
+@dataclass(frozen=True)
+class _Levels:
+    """The distinct values of some columns, None where there are too many; the sum is of both."""
+
+    columns: list[np.ndarray | None]
+    total: float
+
+    def __add__(self, other: _Levels) -> _Levels:
+        columns = [_few(a, b) for a, b in zip(self.columns, other.columns, strict=True)]
+        return _Levels(columns, self.total + other.total)
+
+
+def _few(a: np.ndarray | None, b: np.ndarray | None) -> np.ndarray | None:
+    both = None if a is None or b is None else np.unique(np.concatenate([a, b]))
+    return both if both is not None and len(both) <= MAX_LEVELS else None
+
+
+def _bits(frequency: np.ndarray) -> np.ndarray:
+    return codes(frequency.astype(np.float64))
+
+
+def _levels(
+    columns: list[int], weighted: bool, real: bool, bits: np.ndarray, block: slice
+) -> _Levels:
+    total, values = float(len(bits)), bits[:, columns]
+    if weighted:
+        frequency = bits[:, -1:].copy().view(np.float64)[:, 0]
+        total, values = float(frequency.sum()), values[frequency > 0]
+    values = values.copy().view(np.float64) if real else values
+    found = [few_levels(column) for column in values.T]
+    return _Levels([f if len(f) or not len(values) else None for f in found], total)
 
 
 def few_levels(values: np.ndarray) -> np.ndarray:

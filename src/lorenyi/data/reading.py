@@ -25,7 +25,7 @@ from lorenyi.data.columns import (
     unmasked,
 )
 from lorenyi.data.frames import frame_columns, is_frame, is_table, native_columns
-from lorenyi.data.kinds import is_categorical
+from lorenyi.data.kinds import NEVER, categorical_columns, is_categorical, least_repeats
 from lorenyi.data.sources import Source, hstack
 
 # Which module reads data whose type comes from a package (or module) of this name, as
@@ -47,8 +47,9 @@ class Data:
         Columns of numbers, side by side.
     labels : array, Source or None
         Columns of labels, as codes.
-    categorical : tuple of bool
-        Which columns of numbers hold categories: few distinct whole numbers.
+    repeats : tuple of float
+        How often values must occur in the mean for a column of few distinct whole numbers to hold
+        categories: infinity where it never does.
     reference : array
         No rows; tells the library in which entropies come back.
     apart : sequence of array
@@ -62,15 +63,16 @@ class Data:
 
     numbers: Array | Source | None
     labels: np.ndarray | Source | None
-    categorical: tuple[bool, ...]
+    repeats: tuple[float, ...]
     reference: Array
     apart: Sequence[np.ndarray] = ()
     units: bool = False
     names: tuple[str, ...] = ()
 
-    def columns(self, categorical: bool) -> str:
+    def columns(self, categorical: bool, frequency: np.ndarray | None = None) -> str:
         """Return the names of the columns that hold categories, or of the others, shortly."""
-        kinds = self.categorical + (True,) * (len(self.names) - len(self.categorical))
+        kinds = self._categorical(frequency)
+        kinds += (True,) * (len(self.names) - len(kinds))
         chosen = [name for name, kind in zip(self.names, kinds, strict=True) if kind is categorical]
         return ", ".join(chosen if len(chosen) <= 4 else [*chosen[:3], "..."])
 
@@ -79,14 +81,20 @@ class Data:
         numbers = list(self.apart) if self.apart else [self.numbers]
         return _codes([part for part in (*numbers, self.labels) if part is not None])
 
-    def split(self) -> tuple[Array | Source | None, np.ndarray | Source | None]:
-        """Return the columns that hold numbers, and codes of those that hold categories."""
-        if self.numbers is None or not any(self.categorical):
+    def split(
+        self, frequency: np.ndarray | Source | None = None
+    ) -> tuple[Array | Source | None, np.ndarray | Source | None]:
+        """Return the columns that hold numbers, and codes of those that hold categories.
+
+        `frequency` says how often each row occurs.
+        """
+        categorical = self._categorical(frequency)
+        if self.numbers is None or not any(categorical):
             return self.numbers, None if self.labels is None else _codes([self.labels])
-        if all(self.categorical):
+        if all(categorical):
             return None, self.codes()
-        kept = np.flatnonzero(~np.array(self.categorical))
-        moved = np.flatnonzero(self.categorical)
+        kept = np.flatnonzero(~np.array(categorical))
+        moved = np.flatnonzero(categorical)
         if isinstance(self.numbers, Source):
             categories: list[Any] = [self.numbers.each(partial(_columns, moved))]
         else:
@@ -98,6 +106,18 @@ class Data:
         numbers = self.numbers
         numbers = numbers.each(rest) if isinstance(numbers, Source) else rest(numbers)
         return numbers, _codes([*categories, *labels])
+
+    def _categorical(self, frequency: Any) -> tuple[bool, ...]:
+        """Tell which columns of numbers hold categories."""
+        if isinstance(self.numbers, Source):
+            return categorical_columns(self.numbers, self.repeats, frequency)
+        if self.numbers is None or min(self.repeats) == NEVER:
+            return (False,) * len(self.repeats)
+        columns = self.apart or _arrays.to_numpy(self.numbers).T[:, :, None]
+        return tuple(
+            is_categorical(column[:, 0], least, frequency)
+            for column, least in zip(columns, self.repeats, strict=True)
+        )
 
 
 def _columns(index: np.ndarray, rows: Array) -> Array:
@@ -150,10 +170,10 @@ def _from_columns(columns: Sequence[Column], name: str) -> Data:
     table = np.stack(numbers, axis=1) if numbers else None
     codes = np.stack([c.codes() for c in columns if c.kind == "label"], axis=1) if words else None
     apart = [values[:, None] for values in numbers]
-    kinds = tuple(c.categorical for c in columns if c.kind != "label")
+    least = tuple(c.least_repeats for c in columns if c.kind != "label")
     ordered = [c for c in columns if c.kind != "label"] + [c for c in columns if c.kind == "label"]
     names = tuple(c.label.partition("[")[2].removesuffix("]").strip("'") for c in ordered)
-    return Data(table, codes, kinds, np.empty(0), apart, len(columns) > 1, names)
+    return Data(table, codes, least, np.empty(0), apart, len(columns) > 1, names)
 
 
 def read_columns(X: Any, name: str = "X") -> list[Column]:
@@ -214,16 +234,17 @@ def _numbers(array: Array, name: str) -> Data:
         refuse_complex(name)
     d = int(array.shape[1])
     if xp.isdtype(array.dtype, "bool"):
-        return Data(xp.astype(array, xp.int64), None, (d == 1,) * d, _reference(array))
+        least = 1.0 if d == 1 else NEVER
+        return Data(xp.astype(array, xp.int64), None, (least,) * d, _reference(array))
     if _arrays.is_floating(array):
         array = _arrays.as_points(array)
         require_finite(array, name)
         reference = array[:0, :]
     else:
         reference = _reference(array)
-    few = d == 1 and not _arrays.tracks_gradient(array)
-    few = few and is_categorical(_arrays.to_numpy(array)[:, 0])
-    return Data(array, None, (few,) * d, reference)
+    alone = d == 1 and not _arrays.tracks_gradient(array)
+    least = least_repeats(_arrays.to_numpy(array[:0, :]).dtype) if alone else NEVER
+    return Data(array, None, (least,) * d, reference)
 
 
 def _reference(array: Array) -> Array:

@@ -86,15 +86,20 @@ def gram(
             stacklevel=2,
         )
     data = read(x, name)
-    parts = _parts(data, kernel, name)
-    if isinstance(parts[0][1], Stream):
-        return _of_stream(parts, weights, name)
-    n = int(parts[0][1].shape[0])
+    given: Any = data.labels if data.numbers is None else data.numbers
+    if isinstance(given, Stream):
+        column = _stream_frequency(weights, len(given), f"{name}'s weights")
+        parts = _parts(data, kernel, name, column)
+        return joint(*[streamed(k, p, column, name) for k, p in parts])
+    n = int(given.shape[0])
     frequency = None if weights is None else frequencies(weights, n, f"{name}'s weights")
+    parts = _parts(data, kernel, name, frequency)
     grams = [_from_points(k, p, frequency, data.reference, name) for k, p in parts]
     if len(grams) > 1:  # then it is said which columns are which
         for A, categorical in zip(grams, (False, True), strict=True):
-            A.names = tuple(f"[{data.columns(categorical)}]: {kernel}" for kernel in A.names)
+            A.names = tuple(
+                f"[{data.columns(categorical, frequency)}]: {kernel}" for kernel in A.names
+            )
     return joint(*grams)
 
 
@@ -124,17 +129,14 @@ def stored_gram(x: Any, kernel: Kernel | None, *, name: str = "x") -> Gram:
     return Gram([Matrix(entries, rounding=rounding)], scale, weights, n, [repr(kernel)])
 
 
-def _of_stream(parts: list[tuple[Kernel, Any]], weights: Any, name: str) -> Gram:
-    """Make the Gram of rows that are not in memory; their weights may be there or not."""
-    frequency: Source | None = None
-    if weights is not None:
-        called = f"{name}'s weights"
-        found = None if type(weights) is np.ndarray else read(weights, called).numbers
-        if isinstance(found, Stream):
-            frequency = found
-        else:
-            frequency = ArraySource(frequencies(weights, len(parts[0][1]), called)[:, None])
-    return joint(*[streamed(k, p, frequency, name) for k, p in parts])
+def _stream_frequency(weights: Any, n: int, name: str) -> Source | None:
+    """Return the weights of rows that are not in memory; they may be there or not."""
+    if weights is None:
+        return None
+    found = None if type(weights) is np.ndarray else read(weights, name).numbers
+    if isinstance(found, Stream):
+        return found
+    return ArraySource(frequencies(weights, n, name)[:, None])
 
 
 def joint(*variables: Gram) -> Gram:
@@ -161,12 +163,14 @@ def _as_kernel(kernel: Any) -> Kernel:
     return Function(kernel)
 
 
-def _parts(data: Data, kernel: Kernel | None, name: str) -> list[tuple[Kernel, Array]]:
+def _parts(
+    data: Data, kernel: Kernel | None, name: str, frequency: np.ndarray | Source | None = None
+) -> list[tuple[Kernel, Any]]:
     """Pair what the data holds with kernels."""
     if isinstance(kernel, Delta):
         return [(kernel, data.codes())]
     if kernel is None:
-        numbers, categories = data.split()
+        numbers, categories = data.split(frequency)
         several = data.units and numbers is not None and numbers.shape[1] > 1
         scale = Median(standardize=True) if several else Median()
         pairs: list[tuple[Kernel, Any]] = [(Gaussian(scale), numbers), (Delta(), categories)]

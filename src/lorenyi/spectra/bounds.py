@@ -135,10 +135,8 @@ def union(parts: Sequence[Spectrum], n: float, trace: float) -> Spectrum:
 def _estimated(parts: Sequence[Spectrum], n: float, trace: float) -> Spectrum:
     """Return the union of complete spectra with counts, and that of their alternatives."""
     kinds = max(len(part.alternatives) for part in parts)
-    others = [
-        together([part.alternatives[i] if part.alternatives else part for part in parts], n, trace)
-        for i in range(kinds)
-    ]
+    each = [part.alternatives or (part,) for part in parts]
+    others = [together([a[min(i, len(a) - 1)] for a in each], n, trace) for i in range(kinds)]
     return replace(together(parts, n, trace), alternatives=tuple(others))
 
 

@@ -18,6 +18,7 @@ computing error.
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -37,6 +38,7 @@ COMPLETE = 1e-8  # of the trace: what is left then is next to nothing
 # Shapes p of the tail, and strengths of the coupling: of the value, then of the alternatives. On
 # eleven tables the third moment of the tail asked for p of 0.5 to 1, and the exact entropies for
 # strengths of 0.3 to 1.
+ROUNDED = float(np.finfo(np.float32).eps)  # of products in float32; seen: half of it
 ALTERNATIVES = ((0.7, 0.7), (0.5, 0.7), (1.0, 0.7), (0.7, 0.4), (0.7, 1.0))
 
 
@@ -82,10 +84,21 @@ class LowRank:
         else:
             moments, F = factor.F.T @ factor.F, factor.F
         if self.rest <= COMPLETE:
-            values = np.maximum(_arrays.eigvalsh(moments)[::-1], 0.0)
-            scaled = values * (self.A.mass / float(values.sum()))
-            return Spectrum(scaled, len(self.A), self.A.mass)
+            return _completed(self.A, moments)
         return _Estimation(self.A, A, moments, F).spectrum()
+
+
+def _completed(A: Gram, moments: np.ndarray) -> Spectrum:
+    """Return the spectrum of a factor that leaves next to nothing, or that spread evenly."""
+    values = np.maximum(_arrays.eigvalsh(moments)[::-1], 0.0)
+    total, places = float(values.sum()), len(A) - len(values)
+    ones = np.ones(len(values))
+    found = Spectrum(values * (A.mass / total), len(A), A.mass, counts=ones)
+    if total >= A.mass or not places:
+        return found
+    values = np.append(values, (A.mass - total) / places)
+    spread = Spectrum(values, len(A), A.mass, counts=np.append(ones, places))
+    return replace(found, alternatives=(spread,))
 
 
 class Pivots:
@@ -141,7 +154,7 @@ class _Estimation:
         self.lower = scipy.linalg.cholesky(moments, lower=True, check_finite=False)
         Q = scipy.linalg.solve_triangular(self.lower, F.T, lower=True, check_finite=False).T
         self.diagonal = _arrays.to_numpy(self.part.weights) - np.einsum("ij,ij->i", F, F)
-        # Products in float32: what they round is a millionth of the trace.
+        # Products in float32, whose rounding is among the alternatives.
         self.F, self.Q = F.astype(np.float32), Q.astype(np.float32)
 
     def spectrum(self) -> Spectrum:
@@ -164,6 +177,9 @@ class _Estimation:
             _assembled(theta, strength * coupling, square, size, trace, shape)
             for shape, strength in ALTERNATIVES
         ]
+        shape, strength = ALTERNATIVES[0]
+        rounded = theta * (1 + ROUNDED)
+        made.append(_assembled(rounded, strength * coupling, square, size, trace, shape))
         others = tuple(Spectrum(v, n, trace, counts=counts) for v, counts in made[1:])
         return Spectrum(made[0][0], n, trace, counts=made[0][1], alternatives=others)
 
