@@ -237,7 +237,8 @@ def _median_influence(X: np.ndarray, others: np.ndarray, weights: np.ndarray) ->
     apart = (distance > 0) @ weights
     near = ((distance > 0) & (distance <= 1.0 + 1e-9)) @ weights  # the median is one of them
     # How much the median moves with the share of distances below it.
-    few, mass = others[:512], weights[:512]
+    step = -(-len(others) // 512)  # from everywhere: rows may be sorted
+    few, mass = others[::step], weights[::step]
     among, pairs = cdist(few, few), np.outer(mass, mass)
     kept = among > 0
     if not kept.any():

@@ -135,7 +135,7 @@ def mutual_information(
     >>> import numpy as np, lorenyi as lr
     >>> x = np.linspace(-1.0, 1.0, 40)
     >>> lr.mutual_information(x, x > 0)
-    0.693 ± 0.048 bits (x: Gaussian(sigma=0.6154), y: Delta())
+    0.693 ± 0.050 bits (x: Gaussian(sigma=0.6154), y: Delta())
     """
     A, B = variable(x, weights), variable(y, weights, "y")
     J = A * B

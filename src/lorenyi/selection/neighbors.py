@@ -1,18 +1,19 @@
 r"""Information from pairs of rows: what the targets of similar rows tell about a row's own.
 
-With a weight :math:`w_{ij}`, the product of the kernels of the chosen columns between two rows, and
-:math:`t_{ij}` that of the target (1 for equal labels), row i predicts its own target from the others:
+With a weight :math:`w_{ij}`, the product of the kernels of the chosen columns between two rows,
+and :math:`t_{ij}` that of the target (1 for equal labels), row i predicts its own target from the
+others:
 
 .. math:: \hat p_i = \frac{\sum_{j \ne i} w_{ij} t_{ij} + a\, p_i}{\sum_{j \ne i} w_{ij} + a},
           \qquad I = \frac1n \sum_i \log_2 \frac{\hat p_i}{p_i},
 
-:math:`p_i` being the mean of :math:`t_{ij}`. It is a leave-one-out estimate of the information that the
-columns share with the target, in bits: columns of noise lower it, so it needs no correction for their
-number, and each row has its own term, so it has a standard error.
+:math:`p_i` being the mean of :math:`t_{ij}`. It is a leave-one-out estimate of the information
+that the columns share with the target, in bits: columns of noise lower it, so it needs no
+correction for their number, and each row has its own term, so it has a standard error.
 
-Rows are taken in blocks, each of which is compared within itself. All candidates are scored at once,
-by two products of matrices for each row, and kernels are made anew wherever they are needed: to read
-them from memory takes as long.
+Rows are taken in blocks, each of which is compared within itself. All candidates are scored at
+once, by two products of matrices for each row, and kernels are made anew wherever they are needed:
+to read them from memory takes as long.
 """
 
 from __future__ import annotations
