@@ -93,7 +93,7 @@ class Columns:
             np.multiply(difference, difference, out=difference)
             np.exp(np.negative(difference, out=difference), out=difference)
             if len(at) == len(features):
-                return difference
+                return np.asarray(difference)
             out[:, :, at] = difference
         for k, f in enumerate(features):
             if not self._plain(f):
@@ -191,7 +191,7 @@ class Block:
     def base(self, w: np.ndarray) -> np.ndarray:
         """Return the information of the chosen set, row by row."""
         total = w.sum(axis=1, dtype=np.float64)
-        same = np.sum(w * self.t, axis=1, dtype=np.float64)
+        same = np.einsum("ij,ij->i", w, self.t, dtype=np.float64)
         return self._bits(same, total, self.p)
 
     def scores(
@@ -322,7 +322,7 @@ class Neighbors:
 
         def of(block: Block) -> np.ndarray:
             w = block.weights(power)
-            return block.scores(w, features) - block.base(w)[:, None]
+            return np.asarray(block.scores(w, features) - block.base(w)[:, None])
 
         found = parallel(of, self.blocks, self.workers)
         return Scores(features, np.concatenate(found))
