@@ -23,6 +23,7 @@ import dask.array
 import dask.config
 import numpy as np
 from dask.base import compute, persist
+from dask.dataframe.dispatch import concat
 from dask.delayed import Delayed, delayed
 from distributed import KilledWorker, get_client
 from distributed.comm.core import CommClosedError
@@ -157,9 +158,7 @@ def read(x: Any, name: str) -> Data:
     if isinstance(x, dask.array.Array):
         return _read_array(x, name)
     if _is_frame(x):
-        handles = x.to_delayed()
-        lengths = Cluster().map(len, [(handle,) for handle in handles])
-        return read_frames(Cluster(), handles, lengths, name)
+        return read_frames(Cluster(), *_parts(x), name)
     raise TypeError(
         f"{name} is a {type(x).__module__}.{type(x).__name__}: of Dask's collections, arrays, "
         "data-frames and their columns hold points; convert it, for example by .to_dataframe()"
@@ -188,15 +187,44 @@ def collect(x: Any, name: str) -> Any:
     return _guarded(compute, x, traverse=False)[0]
 
 
+def length(x: Any) -> int:
+    """Return the number of rows of a collection."""
+    return sum(_parts(x)[1])
+
+
+def take(x: Any, rows: np.ndarray, name: str) -> Any:
+    """Return some rows of a collection, in memory: only they travel."""
+    handles, lengths = _parts(x)
+    starts = np.concatenate([[0], np.cumsum(lengths)])
+    places = np.searchsorted(starts, rows, side="right") - 1
+    at = sorted(set(places.tolist()))
+    tasks = [(handles[i], rows[places == i] - starts[i]) for i in at]
+    found = Cluster().map(_rows, tasks)
+    return concat(found) if _is_frame(x) else np.concatenate(found)
+
+
+def _rows(block: Any, rows: np.ndarray) -> Any:
+    return block.iloc[rows] if hasattr(block, "iloc") else np.asarray(block)[rows]
+
+
+def _parts(x: Any) -> tuple[list[Any], list[int]]:
+    """Return the blocks of rows of a collection, and how many rows each has."""
+    if _is_frame(x):
+        handles = list(x.to_delayed())
+        known: Sequence[float] = [math.nan]
+    else:
+        whole = x.rechunk(dict.fromkeys(range(1, x.ndim), -1)) if x.ndim > 1 else x
+        handles, known = list(whole.to_delayed().ravel()), whole.chunks[0]
+    if any(math.isnan(count) for count in known):
+        known = Cluster().map(len, [(handle,) for handle in handles])
+    return handles, [int(count) for count in known]
+
+
 def _read_array(x: Any, name: str) -> Data:
     if x.ndim == 0:
         raise ValueError(f"{name} must have at least two rows (one a point), found a scalar")
     if any(math.isnan(size) for size in x.shape[1:]):
         raise ValueError(f"{name} has columns of unknown number: x.compute_chunk_sizes() finds it")
-    whole = x.rechunk(dict.fromkeys(range(1, x.ndim), -1)) if x.ndim > 1 else x
-    handles = list(whole.to_delayed().ravel())
-    lengths = whole.chunks[0]
-    if any(math.isnan(length) for length in lengths):
-        lengths = Cluster().map(len, [(handle,) for handle in handles])
+    handles, lengths = _parts(x)
     like = np.zeros((0, *x.shape[1:]), dtype=x.dtype)
     return read_blocks(Cluster(), handles, lengths, like, name)

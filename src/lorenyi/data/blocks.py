@@ -42,6 +42,11 @@ def collect(x: Any, name: str) -> Any:
     return x
 
 
+def take(x: Any, rows: np.ndarray, name: str) -> Any:
+    """Return some rows in memory."""
+    return np.array(x[rows]) if isinstance(x, np.memmap) else x.take(rows).all()
+
+
 @dataclass(frozen=True, eq=False)
 class _FileRows(Slab):
     """Rows of a memory-mapped array."""

@@ -41,6 +41,14 @@ def native_columns(x: Any, name: str) -> tuple[list[Any], list[str]]:
     return [s.to_native() for s in series], [str(s.name) for s in series]
 
 
+def native_rows(x: Any, rows: np.ndarray) -> Any:
+    """Return some rows of a data-frame or a column, in its library."""
+    import narwhals as nw
+
+    frame = nw.from_native(_as_column(x), eager_only=True, allow_series=True)
+    return frame[rows].to_native() if isinstance(frame, nw.Series) else frame[rows, :].to_native()
+
+
 def _all_series(x: Any, name: str) -> tuple[list[Any], bool]:
     """Return the columns of a data-frame, and whether x is one."""
     import narwhals as nw

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from lorenyi.data.blocks import read_frames
 from lorenyi.data.reading import Data
 from lorenyi.data.streams import Here, Slab
@@ -58,6 +60,26 @@ def read(x: Any, name: str) -> Data:
 def collect(x: Any, name: str) -> Any:
     """Return a data set as a table in memory."""
     return x.to_table()
+
+
+def length(x: Any) -> int:
+    """Return the number of rows of a data set."""
+    return int(x.count_rows())
+
+
+def take(x: Any, rows: np.ndarray, name: str) -> Any:
+    """Return some rows of a data set as a table: row groups are read one after another."""
+    import pyarrow
+
+    parts, start = [], 0
+    for fragment in x.get_fragments():
+        for part in fragment.split_by_row_group():
+            count = sum(group.num_rows for group in part.row_groups)
+            mine = rows[(rows >= start) & (rows < start + count)] - start
+            if len(mine):
+                parts.append(part.to_table().take(mine))
+            start += count
+    return pyarrow.concat_tables(parts)
 
 
 @dataclass(frozen=True, eq=False)

@@ -24,7 +24,7 @@ from lorenyi.data.columns import (
     require_finite,
     unmasked,
 )
-from lorenyi.data.frames import frame_columns, is_frame, is_table, native_columns
+from lorenyi.data.frames import frame_columns, is_frame, is_table, native_columns, native_rows
 from lorenyi.data.kinds import NEVER, categorical_columns, is_categorical, least_repeats
 from lorenyi.data.sources import Source, hstack
 
@@ -268,6 +268,25 @@ def in_memory(x: Any, name: str = "x") -> Any:
     """Return x as an array or data-frame in memory, if it is neither yet and fits there."""
     module = _reader(x)
     return importlib.import_module(module).collect(x, name) if module else x
+
+
+def row_count(x: Any) -> int:
+    """Return the number of rows, wherever they are."""
+    module = _reader(x)
+    if module and hasattr(found := importlib.import_module(module), "length"):
+        return int(found.length(x))
+    shape = getattr(x, "shape", None)
+    return int(shape[0]) if shape is not None and len(shape) else len(x)
+
+
+def take_rows(x: Any, rows: np.ndarray, name: str = "x") -> Any:
+    """Return some rows, in memory, of the type that x has there."""
+    module = _reader(x)
+    if module and hasattr(found := importlib.import_module(module), "take"):
+        return found.take(x, rows, name)
+    if is_frame(x):
+        return native_rows(x, rows)
+    return as_array(x, name)[rows]
 
 
 def workers_of(x: Any) -> Callable[[Any], Spread | None] | None:

@@ -16,10 +16,12 @@ from lorenyi.selection.criteria import (
     MRMR,
     Criterion,
     JointInformation,
-    Terms,
+    NeighborInformation,
     renyi_criteria,
 )
+from lorenyi.selection.path import SelectionPath
 from lorenyi.selection.selector import InformationSelector
+from lorenyi.selection.terms import Terms
 
 __all__ = [
     "CMIM",
@@ -31,6 +33,8 @@ __all__ = [
     "JointInformation",
     "MIFS",
     "MRMR",
+    "NeighborInformation",
+    "SelectionPath",
     "Terms",
     "renyi_criteria",
 ]

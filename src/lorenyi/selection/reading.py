@@ -6,11 +6,13 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import _num_samples
 
+from lorenyi import _arrays
 from lorenyi.data.columns import Column
-from lorenyi.data.reading import read_columns
+from lorenyi.data.reading import read_columns, row_count
 from lorenyi.selection.table import Variable
+
+MAX_CLASSES = 50  # of whole numbers that are taken for labels: letters are, ages are not
 
 Columns = Any  # positions, names or a mask
 
@@ -60,11 +62,28 @@ def require_aligned(X: Any, y: Any) -> None:
     """Refuse a missing target, and one of another length."""
     if y is None:
         raise ValueError("requires y to be passed, but the target y is None")
-    n, m = _num_samples(X), _num_samples(y)
+    n, m = row_count(X), row_count(y)
     if n != m:
         raise ValueError(f"X has {n} rows and y has {m}: they must be the same rows")
-    if n < 2 or X.shape[1] < 1:
-        raise ValueError(f"X has shape {X.shape}: a minimum of 2 rows and 1 column is required")
+    shape = getattr(X, "shape", (n, 1))
+    if n < 2 or (len(shape) > 1 and shape[1] < 1):
+        raise ValueError(f"X has shape {shape}: a minimum of 2 rows and 1 column is required")
+
+
+def drawn(n: int, weights: np.ndarray | None, most: int | None, seed: int) -> np.ndarray | None:
+    """Return the rows to look at, one for each point; None: all of them, with their weights.
+
+    Of more than `most` points so many are drawn, rows by their weight.
+    """
+    total = float(n) if weights is None else float(weights.sum())
+    if most is None or total <= most:
+        return None
+    if weights is None:
+        return _arrays.choose(seed, 40, n, most)
+    order = np.argsort(_arrays.hashed(seed, 40, n)[:, 0])
+    reached = np.cumsum(weights[order])
+    places = (np.arange(most) + 0.5) * (reached[-1] / most)
+    return np.sort(order[np.searchsorted(reached, places, side="right")])
 
 
 def variable(
@@ -121,4 +140,4 @@ def _labels(values: np.ndarray, task: str) -> bool:
     if task != "auto":
         return task == "classification"
     whole = values.dtype.kind in "iu" or bool((values == np.floor(values)).all())
-    return whole and len(np.unique(values)) <= max(20, len(values) // 10)
+    return whole and len(np.unique(values)) <= min(max(20, len(values) // 10), MAX_CLASSES)

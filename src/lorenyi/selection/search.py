@@ -1,450 +1,187 @@
-"""Greedy search: the best candidate at each step, certified; when to stop; floating back."""
+"""Greedy search: one feature at a time, forward with steps back, or backward."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+import time
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
-from scipy import stats
 
-from lorenyi.estimate import Estimate
-from lorenyi.selection.criteria import Criterion, Terms
-from lorenyi.selection.information import Features, Information, warn_overlap
-from lorenyi.selection.intervals import Intervals
-from lorenyi.selection.table import Table
+from lorenyi._progress import Reporter
+from lorenyi.selection.judges import Judge, Step
+from lorenyi.selection.sampled import Features
 
-TIE = 1e-9  # bits: narrower intervals that still overlap are equal
-COARSE, FINE, FINEST = 0.1, 4e-3, 1e-11  # bits: widths of entropies at first, for those in front
-AHEAD = 2  # candidates in front
-LOWEST = -1e3  # bits: less than any score
-TELLING = 1.0  # bits: what is seen at once tells something if it is not farther from the truth
-GENTLE = 2e-3  # bits: a width of both ends that float32 is enough for, mostly
-FINER = 256  # times as fine as their level, at most, are those in front
-REPORTED = 2e-3  # bits: the width to which the score of a chosen feature is told
-
-Progress = Callable[[str], None]
-Scores = Callable[[np.ndarray, np.ndarray, float | None], Intervals]
-Guess = Callable[[np.ndarray], np.ndarray]
-
-
-def score(
-    criterion: Criterion,
-    information: Information,
-    x: np.ndarray,
-    chosen: Features,
-    tol: float | np.ndarray,
-    above: float | None = None,
-) -> Intervals:
-    """Return the criterion of each candidate, with entropies to a width (or one for each)."""
-    return Intervals.of(criterion.score(Terms(information, x, chosen, tol, above)))
-
-
-def tolerance(level: Any) -> Any:
-    """Return the width in bits of entropies at a level of the search, or at several."""
-    return np.maximum(FINE / 8.0 ** np.maximum(level - 2, 0), FINEST)
-
-
-class Race:
-    """Finds the candidate with the largest score, step after step.
-
-    Scores are intervals. A candidate is dropped only when the upper end of its score lies below
-    the lower end of another's. Those that did best in the step before start, with those that look
-    best at once, and their most likely scores set a bar: of the others the upper end is found as
-    far as it takes to lie below that, or with a tolerance that would have been enough in the step
-    before. The bar is a guess, for which nobody is dropped. Then both ends of the most likely
-    candidates are found, two at a time, and whoever is left is computed ever finer, until one is
-    left or all are narrower than `TIE`.
-
-    Parameters
-    ----------
-    criterion : Criterion
-        Gives the scores.
-    information : Information
-        Gives the entropies.
-    """
-
-    def __init__(self, criterion: Criterion, information: Information) -> None:
-        self.criterion, self.information = criterion, information
-        self._behind: dict[int, float] = {}  # bits
-
-    def best(self, candidates: np.ndarray, chosen: Features) -> int:
-        """Return the best candidate; of equal ones the first."""
-
-        def scores(x: np.ndarray, tol: np.ndarray, above: float | None) -> Intervals:
-            return score(self.criterion, self.information, x, chosen, tol, above)
-
-        def guess(x: np.ndarray) -> np.ndarray:
-            guesses = self.information.guesses()
-            return score(self.criterion, guesses, x, chosen, FINE).value
-
-        # With features chosen, what is known of them makes a close look as cheap as a coarse one.
-        return self._run(candidates, scores, COARSE if len(chosen) < 2 else 2 * FINE, guess)
-
-    def best_pair(self, candidates: np.ndarray) -> tuple[int, int]:
-        """Return the two candidates with the best score together; of equal pairs the first."""
-        one, other = (candidates[i] for i in np.triu_indices(len(candidates), 1))
-
-        def scores(x: np.ndarray, tol: np.ndarray, above: float | None) -> Intervals:
-            found = Intervals(np.zeros(len(x)), np.zeros(len(x)))
-            for i in np.unique(one[x]):
-                at = one[x] == i
-                part = score(
-                    self.criterion, self.information, other[x[at]], (int(i),), tol[at], above
-                )
-                found.low[at], found.high[at] = part.low, part.high
-            return found
-
-        pair = Race(self.criterion, self.information)._run(np.arange(len(one)), scores)
-        return int(one[pair]), int(other[pair])
-
-    def _run(
-        self,
-        candidates: np.ndarray,
-        score_of: Scores,
-        coarsest: float = COARSE,
-        guess: Guess | None = None,
-    ) -> int:
-        count = len(candidates)
-        scores = Intervals(np.full(count, -np.inf), np.full(count, np.inf))
-        level = np.zeros(count, dtype=np.int64)  # how often each was looked at
-        whole = np.zeros(count, dtype=bool)  # whether the lower end was wanted, too
-        ahead, coarse = self._start(candidates, coarsest)
-
-        def look(batch: np.ndarray, to: int, above: bool, bar: float = -np.inf) -> None:
-            batch = np.sort(batch)
-            tol = coarse[batch] if to == 1 else np.full(len(batch), tolerance(to))
-            if to == 2 and not above:
-                tol = np.full(len(batch), GENTLE)
-            elif not above:  # as fine as it seems to be needed now
-                first, second = np.sort(np.where(whole, scores.value, scores.high))[:-3:-1]
-                most = np.where(whole[batch], 0.25 * scores.width[batch], GENTLE)
-                tol = np.clip(0.25 * (first - second), np.minimum(tol / FINER, most), most)
-            best = max(float(scores.low.max()), bar) if above else None
-            found = score_of(candidates[batch], tol, best)
-            scores.low[batch], scores.high[batch] = found.low, found.high
-            level[batch] = to
-            whole[batch] |= not above
-
-        bar = -np.inf
-        if guess is not None:
-            at_once = score_of(candidates, coarse, np.inf)
-            scores.low[:], scores.high[:] = at_once.low, at_once.high
-            whole[:] = at_once.width <= TIE
-            level[whole] = 1
-            best = np.argsort(-at_once.high, kind="stable")[:AHEAD]
-            bar = self._bar(ahead[level[ahead] == 0], candidates, guess, look)
-            tells = at_once.high[best] < (bar + TELLING if len(ahead) else at_once.high.max())
-            best = best[(level[best] == 0) & tells]
-            bar = max(bar, self._bar(best, candidates, guess, look))
-        if not level.all():
-            look(np.flatnonzero(level == 0), 1, True, bar)
-        patience = self.information.patience if guess is not None else None
-        worth = np.ones(count, dtype=bool)  # a closer look
-        while True:
-            active = scores.high >= float(scores.low.max()) - TIE
-            if patience is not None and active.sum() > patience and guess is not None:
-                worth[active] = _largest(guess(candidates[active]), patience)
-                patience = None
-            left = active & worth & (scores.width > TIE) & (tolerance(level) > FINEST)
-            left = np.flatnonzero(left)
-            if active.sum() == 1 or not len(left):
-                break
-            likely = scores.high.copy()
-            if guess is not None:
-                guessed = guess(candidates[active])
-                likely[active] = np.where(np.isfinite(guessed), guessed, likely[active])
-            best_first = left[np.argsort(-likely[left], kind="stable")]
-            if not whole[active].any():
-                look(best_first[:AHEAD], 2, above=False)
-            else:
-                look(*_next(best_first, level, whole, scores, likely))
-        known = np.where(whole, scores.value, scores.high)
-        gaps = float(known.max()) - known
-        for i, gap, seen in zip(candidates.tolist(), gaps.tolist(), level.tolist(), strict=True):
-            # A coarse upper end that was low enough says little of how far behind one is.
-            self._behind[i] = max(gap, self._behind.get(i, 0.0)) if seen == 1 else gap
-        return self._winner(candidates[active], scores[active], guess)
-
-    @staticmethod
-    def _bar(batch: np.ndarray, candidates: np.ndarray, guess: Guess, look: Any) -> float:
-        """Look at the upper ends of some candidates; return what the best of them reaches."""
-        if not len(batch):
-            return -np.inf
-        look(batch, 1, True, LOWEST)
-        return float(guess(candidates[batch]).max()) - GENTLE
-
-    def _start(self, candidates: np.ndarray, coarsest: float) -> tuple[np.ndarray, np.ndarray]:
-        """Return who starts, and the tolerance that is enough for each to begin with."""
-        gaps = np.array([self._behind.get(i, np.nan) for i in candidates.tolist()])
-        if np.isnan(gaps).any() or len(gaps) <= AHEAD:
-            return np.zeros(0, dtype=np.int64), np.full(len(gaps), coarsest)
-        ahead = np.argsort(gaps, kind="stable")[:AHEAD]
-        return ahead, np.clip(0.5 * gaps, FINE, coarsest)
-
-    def _winner(self, active: np.ndarray, scores: Intervals, guess: Guess | None) -> int:
-        width = float(scores.width.max())
-        if len(active) > 1 and width > 100 * TIE:  # less is rounding
-            warn_overlap(f"features {', '.join(map(str, active))}", width)
-            return int(active[np.argmax(scores.value if guess is None else guess(active))])
-        return int(active[0])
-
-
-def _largest(values: np.ndarray, count: int) -> np.ndarray:
-    """Mark the largest values."""
-    marks = np.zeros(len(values), dtype=bool)
-    marks[np.argsort(-values, kind="stable")[:count]] = True
-    return marks
-
-
-def _next(
-    best_first: np.ndarray,
-    level: np.ndarray,
-    whole: np.ndarray,
-    scores: Intervals,
-    likely: np.ndarray,
-) -> tuple[np.ndarray, int, bool]:
-    """Return whom to look at next, to which level, and whether for the upper end alone.
-
-    Both ends matter for those that may lead; of the others, whether the upper one lies below.
-
-    Parameters
-    ----------
-    best_first : array of int
-        Who is left to be looked at, the most likely first.
-    level, whole, scores, likely
-        How often each was looked at, whether for both ends, what was seen and what is guessed.
-    """
-    to = int(level[best_first].min()) + 1
-    if to == 2:
-        return best_first[level[best_first] < to], to, True
-    front = best_first[:AHEAD]
-    if not whole[front[0]]:
-        front = front[~whole[front]]
-        return front, max(to, int(level[front].max())), False
-    lead = int(np.argmax(scores.low))
-    others = best_first[best_first != lead]
-    # Once the leader is known well enough, it takes upper ends of the others, side by side.
-    if len(others) and scores.width[lead] < 0.5 * (likely[lead] - likely[others[0]]):
-        to = int(level[others].min()) + 1
-        return others[level[others] < to], to, True
-    front = front[2 * scores.width[front] >= np.max(scores.width[front])]  # they tell more
-    return front, int(level[front].max()) + 1, False
-
-
-@dataclass
-class Path:
-    """What a search found: features in order of selection, with the score after each.
-
-    Attributes
-    ----------
-    features : list of int
-        Chosen, in order.
-    scores : list of Estimate
-        The criterion when each was chosen.
-    p_values : list of float
-        How often a permuted column would have scored as high, where that was asked for.
-    dropped : list of int
-        Features that a backward step took out again.
-    target_entropy : float
-        S(y), of which the scores are shares.
-    """
-
-    features: list[int] = field(default_factory=list)
-    scores: list[Estimate] = field(default_factory=list)
-    p_values: list[float] = field(default_factory=list)
-    dropped: list[int] = field(default_factory=list)
-    target_entropy: float = np.nan
+TIE = 1e-9  # bits: less is rounding
 
 
 @dataclass(frozen=True)
 class Stop:
-    """When a search ends by itself: a feature must do better than its own permutations.
+    """When a search ends by itself.
 
     Parameters
     ----------
     level : float
-        Probability, over permutations, of going on although the best of all candidates tells
-        nothing more.
+        Probability of choosing a feature although none tells anything more.
     tol : float
-        What a feature must add at least, in bits.
-    permutations : int
-        How many permuted columns to compare with.
-    seed : int
-        Of the permutations.
+        What a feature must add to the score, more than that, in bits.
+    permutations : int, optional
+        To compare with; as many as the level needs by default.
     """
 
     level: float = 0.05
     tol: float = 0.0
-    permutations: int = 30
-    seed: int = 0
-
-    def p_value(
-        self,
-        criterion: Criterion,
-        table: Table,
-        feature: int,
-        chosen: Features,
-        found: float,
-        candidates: int,
-        workers: int | None,
-    ) -> float:
-        r"""Return how likely the best of some useless candidates has such a score.
-
-        The score is compared with that of a constant column, which tells nothing, and with those
-        of the same column permuted. As the candidate is the best of m, a tail of 1 in m matters,
-        which a few permutations do not show: it is read off Pearson's type III curve with their
-        mean, variance and skewness, or with the skewness of the gamma distribution that begins
-        where a constant column is if that is larger (for a contingency table the limit is
-        :math:`\chi^2`, which is one), and :math:`1 - (1 - p)^m` is returned.
-        """
-        null = table.permuted(feature, chosen, self.permutations, self.seed)
-        information = criterion.information(null, workers)
-        copies = np.arange(len(chosen), len(null.features))
-        given = tuple(range(len(chosen)))
-        score(criterion, information, copies, given, 1e-3)  # then it is known
-        *values, before = score(
-            criterion, information.guesses(), copies, given, 1e-3
-        ).value.tolist()
-        if found - before <= self.tol + TIE:
-            return 1.0
-        mean, deviation = float(np.mean(values)), float(np.std(values, ddof=1))
-        if not deviation > 1e-9:
-            return 1.0 if found <= max(values) + TIE else 1.0 / (1 + self.permutations)
-        gamma = 2 * deviation / (mean - before) if mean > before else 0.0
-        skew = min(max(float(stats.skew(values, bias=False)), gamma, 0.0), 3.0)
-        z = (found - mean) / (deviation * (1 + 1 / len(values)) ** 0.5)
-        p = float(stats.pearson3.sf(z, skew))
-        return float(-np.expm1(candidates * np.log1p(-min(p, 1 - 1e-16))))
+    permutations: int | None = None
 
 
-def forward(
-    criterion: Criterion,
-    table: Table,
-    count: int,
-    *,
-    first: Sequence[int] = (),
-    last: Sequence[int] = (),
-    same: Sequence[int] | None = None,
-    stop: Stop | None = None,
-    floating: bool = False,
-    pairs: bool = False,
-    workers: int | None = None,
-    progress: Progress | None = None,
-) -> Path:
-    """Choose features one at a time, each the best companion of those chosen before.
+@dataclass
+class Path:
+    """What a search found.
+
+    Attributes
+    ----------
+    steps : list of Step
+        In order of selection.
+    refused : Step, optional
+        The best candidate that was not good enough.
+    dropped : list of int
+        Features that a step back took out again, or a backward search, the last one first.
+    target_entropy : float
+        What there is to be known about the target.
+    """
+
+    steps: list[Step] = field(default_factory=list)
+    refused: Step | None = None
+    dropped: list[int] = field(default_factory=list)
+    target_entropy: float = np.nan
+
+    @property
+    def features(self) -> list[int]:
+        """Chosen, in order."""
+        return [step.feature for step in self.steps]
+
+
+@dataclass(frozen=True)
+class Search:
+    """A greedy search, as a value.
 
     Parameters
     ----------
-    criterion : Criterion
-        What to maximise.
-    table : Table
-        Features, target, weights.
     count : int
         How many features, at most with a `stop`.
     first : sequence of int
         Features that must be in, chosen before all others.
     last : sequence of int
         Features that tell nothing (constant ones), chosen when no others are left.
-    same : sequence of int, optional
+    same : sequence of int
         A number for each feature, equal where one repeats the other; repetitions of a chosen
         feature wait until no others are left.
     stop : Stop, optional
         Ends the search before.
+    start : int
+        How many features are chosen together at first: 1, 2 or 3.
     floating : bool
-        After each step, take out again a feature without which the rest score better than any
-        set of that size before.
-    pairs : bool
-        Begin with the best two features instead of the best one.
-    workers : int, optional
-        Threads at most.
-    progress : callable, optional
-        Called with a line after each step.
+        After each step, take out features without which the rest score better than any set of that
+        size before.
+    deadline : float
+        On the clock of `time.monotonic`: no step is begun after it.
     """
-    information = criterion.information(table, workers)
-    race = Race(criterion, information)
-    same = range(len(table.features)) if same is None else same
-    path = Path()
-    record: dict[int, float] = {}
-    if pairs and not first and count > 1:
-        free, _ = _candidates(len(table.features), (), same, last)
-        pair = race.best_pair(free) if len(free) > 1 else ()
-        first = sorted(pair, key=lambda i: -float(_reported(criterion, information, i, ())))
-    while len(path.features) < count:
-        chosen = tuple(path.features)
-        required = [i for i in first if i not in chosen]
-        candidates, fresh = _candidates(len(table.features), chosen, same, last)
-        if stop is not None and chosen and not fresh and not required:
-            break
-        i = required[0] if required else race.best(candidates, chosen)
-        found = _reported(criterion, information, i, chosen)
-        p = np.nan
-        if stop is not None and chosen and not required:
-            value, m = float(found), len(candidates)
-            p = stop.p_value(criterion, table, i, chosen, value, m, workers)
-            if p > stop.level:
+
+    count: int
+    first: Sequence[int]
+    last: Sequence[int]
+    same: Sequence[int]
+    stop: Stop | None = None
+    start: int = 1
+    floating: bool = False
+    deadline: float = np.inf
+
+    def forward(self, judge: Judge, report: Reporter) -> Path:
+        """Add the best companion of those chosen before, one at a time."""
+        path, record = Path(target_entropy=judge.target_entropy), dict[int, float]()
+        required = list(self.first) or self._best_start(judge)
+        while len(path.steps) < self.count:
+            if time.monotonic() > self.deadline:
+                warnings.warn(_late(len(path.steps)), RuntimeWarning, stacklevel=5)
                 break
-        path.p_values.append(p)
-        path.features.append(i)
-        path.scores.append(found)
-        if progress is not None:
-            progress(f"{len(path.features)} of {count}: feature {i}, {float(found):.4f} bits")
-        if floating and not required:
-            _float_back(criterion, information, path, record, set(first))
-    path.target_entropy = float(information.alone((), True, REPORTED))
-    return path
+            chosen = tuple(path.features)
+            wanted = [i for i in required if i not in chosen][:1]
+            candidates, fresh = self._candidates(chosen)
+            if self.stop is not None and not fresh and not wanted:
+                break
+            step = judge.step(np.array(wanted) if wanted else candidates, chosen)
+            if self.stop is not None and not wanted:
+                step = self._tested(judge, step, chosen, self.stop)
+                if not self._passes(step, self.stop):
+                    path.refused = step
+                    break
+            path.steps.append(step)
+            report.step(f"{len(path.steps)}: feature {step.feature}, {step.score:.4f} bits")
+            if self.floating and not wanted:
+                self._step_back(judge, path, record)
+        return path
+
+    def backward(self, judge: Judge, report: Reporter) -> Path:
+        """Take out the feature without which the rest score best, until `count` are left."""
+        path, record = Path(target_entropy=judge.target_entropy), dict[int, float]()
+        chosen = [i for i in range(len(self.same)) if i not in self.last]
+        chosen = [*self.first, *(i for i in chosen if i not in self.first)]
+        while len(chosen) > self.count:
+            scores = judge.without(tuple(chosen))
+            scores[[chosen.index(i) for i in self.first]] = -np.inf
+            worst = chosen[int(np.argmax(scores))]
+            record[len(chosen) - 1] = float(scores.max())
+            chosen.remove(worst)
+            path.dropped.insert(0, worst)
+            report.step(f"without feature {worst}: {scores.max():.4f} bits")
+        while len(path.steps) < len(chosen):  # the order in which they tell most
+            done = tuple(path.features)
+            left = [i for i in self.first if i not in done][:1]
+            rest = left or [i for i in chosen if i not in done]
+            path.steps.append(judge.step(np.array(rest), done))
+        return path
+
+    def _tested(self, judge: Judge, step: Step, chosen: Features, stop: Stop) -> Step:
+        return replace(step, p_value=judge.p_value(step, chosen, stop.level, stop.permutations))
+
+    def _passes(self, step: Step, stop: Stop) -> bool:
+        return step.p_value <= stop.level + 1e-12 and step.gain > stop.tol
+
+    def _best_start(self, judge: Judge) -> list[int]:
+        candidates, _ = self._candidates(())
+        size = min(self.start, self.count, len(candidates))
+        if size < 2:
+            return []
+        found = judge.best_sets(candidates, size)
+        alone = judge.step(np.array(found), ())
+        return [alone.feature, *(i for i in found if i != alone.feature)]
+
+    def _candidates(self, chosen: Features) -> tuple[np.ndarray, bool]:
+        """Return the features to choose from, and whether they may tell something new."""
+        free = [i for i in range(len(self.same)) if i not in chosen]
+        seen = {self.same[i] for i in chosen}
+        fresh = [i for i in free if self.same[i] not in seen and i not in self.last]
+        return np.array(fresh or [i for i in free if i not in self.last] or free), bool(fresh)
+
+    def _step_back(self, judge: Judge, path: Path, record: dict[int, float]) -> None:
+        """Take out features as long as the rest are better than any set of that size before."""
+        size = len(path.steps)
+        record[size] = max(record.get(size, -np.inf), path.steps[-1].score)
+        while len(path.steps) > 2:
+            # The last is the one that just came in: leaving it out leads back to where we were.
+            scores = judge.without(tuple(path.features))[:-1]
+            scores[[k for k, i in enumerate(path.features[:-1]) if i in self.first]] = -np.inf
+            worst, size = int(np.argmax(scores)), len(path.steps) - 1
+            if not scores[worst] > record.get(size, -np.inf) + TIE:
+                return
+            record[size] = float(scores[worst])
+            path.dropped.append(path.steps.pop(worst).feature)
+            path.steps[-1] = replace(path.steps[-1], score=record[size], bounds=(record[size],) * 2)
 
 
-def _candidates(
-    count: int, chosen: Features, same: Sequence[int], last: Sequence[int]
-) -> tuple[np.ndarray, bool]:
-    """Return the features to choose from, and whether they may tell something new.
-
-    Repetitions of chosen ones come when nothing else is left, constant ones after them.
-    """
-    free = [i for i in range(count) if i not in chosen]
-    seen = {same[i] for i in chosen}
-    fresh = [i for i in free if same[i] not in seen and i not in last]
-    return np.array(fresh or [i for i in free if i not in last] or free), bool(fresh)
-
-
-def _reported(criterion: Criterion, information: Information, i: int, chosen: Features) -> Estimate:
-    """Return the score of a chosen feature: its ends, and what it most likely is."""
-    x = np.array([i])
-    ends = score(criterion, information, x, chosen, REPORTED)
-    low, high = float(ends.low[0]), float(ends.high[0])
-    value = float(score(criterion, information.guesses(), x, chosen, REPORTED).value[0])
-    return Estimate.within(low, min(max(value, low), high), high)
-
-
-def _float_back(
-    criterion: Criterion,
-    information: Information,
-    path: Path,
-    record: dict[int, float],
-    required: set[int],
-) -> None:
-    """Take out features as long as the rest are better than any set of that size before."""
-    size = len(path.features)
-    record[size] = max(record.get(size, -np.inf), float(path.scores[-1]))
-    while len(path.features) > 2:
-        # The last is the one that just came in: leaving it out leads back to where we were.
-        options = []
-        for j in path.features[:-1]:
-            rest = [i for i in path.features if i != j]
-            if j not in required:
-                options.append((_reported(criterion, information, rest[-1], tuple(rest[:-1])), j))
-        if not options:
-            return
-        found, j = max(options, key=lambda option: (float(option[0]), -option[1]))
-        size = len(path.features) - 1
-        if not float(found.low) > record.get(size, -np.inf) + TIE:
-            return
-        at = path.features.index(j)
-        path.dropped.append(j)
-        path.features.pop(at)
-        path.scores.pop(at)
-        path.p_values.pop(at)
-        path.scores[-1] = found
-        record[size] = float(found)
+def _late(chosen: int) -> str:
+    return (
+        f"max_seconds was over after {chosen} features: the search ended there; give more time, or "
+        "fewer features"
+    )

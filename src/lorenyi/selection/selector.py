@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from numbers import Integral, Real
@@ -14,100 +16,125 @@ from sklearn.utils import check_random_state
 from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
+from lorenyi._progress import Progress, reporting
 from lorenyi._threads import cores, one_thread
 from lorenyi.data.columns import Column, unmasked
 from lorenyi.data.frames import is_table
-from lorenyi.data.reading import in_memory, read_columns, workers_of
+from lorenyi.data.reading import in_memory, read_columns, row_count, take_rows, workers_of
 from lorenyi.gram.ready import points_of
 from lorenyi.kernels import Gaussian, Kernel
 from lorenyi.selection import reading
-from lorenyi.selection.criteria import Criterion, JointInformation
-from lorenyi.selection.search import Stop, forward
-from lorenyi.selection.table import Table, Variable
+from lorenyi.selection.criteria import BaseCriterion, NeighborInformation
+from lorenyi.selection.judges import judge_of
+from lorenyi.selection.path import SelectionPath, ranking, rejected, relevance, smallest
+from lorenyi.selection.search import Path, Search, Stop
+from lorenyi.selection.table import Table
+
+DEFAULT = NeighborInformation()
 
 
 class InformationSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     r"""Choose the features that together tell most about the target.
 
     A greedy search: at each step the candidate with the largest criterion joins the chosen ones,
-    by default :math:`I(x, s_1, \dots, s_k; y)`, the information of the whole set. Scores are
-    certified intervals that are narrowed until one candidate leads, so the list is that of an
-    exact computation.
+    by default `NeighborInformation`, a leave-one-out estimate of the information that the whole set
+    shares with the target, with its standard error. Candidates that are close are compared on more
+    rows; those that stay within a standard error of the best are named in `path_`.
 
     Parameters
     ----------
-    n_features_to_select : int, float or "auto"
-        How many features (groups count once), a share of them, or "auto": go on while the best
-        candidate does better than its own permutations (see `level`), but choose at least one.
-    criterion : Criterion, optional
-        What to maximise; `JointInformation()` by default.
+    n_features_to_select : int, float or {"auto", "relevant", "smallest"}
+        How many features (groups count once), or a share of them. "auto": go on while the best
+        candidate adds something and scores better than the best of permuted ones, the first
+        included (see `level`); there may be none. "relevant": those, and every feature that tells something by itself, redundant
+        ones included, with a false discovery rate of at most `level`. "smallest": the shortest part
+        of the path of "auto" whose score is within a standard error of the best.
+    criterion : criterion
+        What to maximize. With a `Renyi` entropy, such as `JointInformation(Renyi(2, rank=100))`,
+        scores are certified intervals, narrowed until one candidate leads.
     kernel : Kernel, optional
-        Of numeric columns; `Gaussian(1.0)` by default.
+        Of numeric columns, for criteria with an entropy; `Gaussian(1.0)` by default.
     standardize : bool
         Whether numeric columns get mean 0 and standard deviation 1 before the kernel.
-    categorical_features : columns, optional
-        Nominal columns (numbers, names or a mask), compared by equality; text, booleans and
-        categorical dtypes of a data frame are always nominal.
+    categorical_features : "auto", columns or None
+        Columns compared by equality (numbers, names or a mask). "auto": text, booleans, categorical
+        types, and whole numbers with at most ten distinct values. Text, booleans and categorical
+        types always are.
     discrete_features : columns or bool, optional
         Numeric columns whose values are not put into bins by Shannon's criteria; True: all.
-    groups : list of columns, optional
+    feature_groups : list of columns, optional
         Lists of columns that come in or out together, such as a one-hot block.
     must_include : columns, optional
         Columns that are chosen before all others, in this order.
     task : {"auto", "classification", "regression"}
-        Whether the target holds labels (equality kernel) or numbers (standardised, Gaussian).
-        "auto": text, booleans and whole numbers with few values are labels.
+        Whether the target holds labels or numbers. "auto": text, booleans and whole numbers with
+        few values are labels.
     missing : {"error", "value"}
         What NaN is: an error, or a value of its own.
+    direction : {"forward", "backward"}
+        Backward: begin with all features and take out the least needed. For criteria of the set.
     floating : bool
-        After each step, take out features without which the rest score better than any set of
-        that size before. For `JointInformation`.
-    pairs : bool
-        Begin with the best two columns instead of the best one, untested: so that columns are
-        found which tell something only together, such as those of an exclusive or. The first
-        step then takes d / 2 times as long. For `JointInformation`.
+        After each step forward, take out features without which the rest score better than any set
+        of that size before. For criteria of the set.
+    start : {"single", "pair", "triple"}
+        Begin with the best one, two or three columns together, untested: so that columns are found
+        which tell something only together, such as those of an exclusive or. For criteria of the
+        set.
     level : float
-        With "auto": about the probability of one step too many, where the best of all candidates
-        tells nothing more.
+        Probability of choosing a feature, at a step, although none tells anything more.
     tol : float
-        With "auto": bits that a feature must add at least.
+        With "auto": a feature must add more than so many bits.
     n_permutations : int, optional
-        With "auto": permuted columns that a step is compared with; by default 30 for kernels
-        and 300 for counts.
+        To compare with at each step; as many as `level` needs by default (19 for 0.05, twice as
+        many where there are more rows than a first look takes; 30 for a `Renyi` entropy, to which a
+        curve is fitted).
+    max_seconds : float, optional
+        No step is begun after that.
     n_jobs : int, optional
-        Threads; all cores by default.
-    verbose : bool
-        Whether to tell of each step as it is done.
+        Threads: None is 1, -1 all cores.
+    progress : bool or callable, optional
+        None: a bar after some seconds where somebody watches; or a function of a message and a
+        number.
     random_state : int, RandomState or None
-        Seed of the permutations.
+        Seed of the rows looked at and of permutations.
 
     Attributes
     ----------
     indices_ : array of int
         Chosen columns in order of selection.
-    scores_ : array
-        The criterion when each was chosen, in bits: its most likely value.
-    score_bounds_ : array, k x 2
-        Certified ends of the scores: they bound the computation, not the sampling.
+    names_ : array of str
+        Their names.
+    scores_, standard_errors_ : array
+        The criterion when each was chosen, in bits, and its sampling error.
+    gains_ : array
+        What each added to the score.
     p_values_ : array
         With "auto": how likely the best of useless candidates scores as high; NaN where a column
         was not tested.
+    score_bounds_ : array, k x 2
+        Certified ends of the scores, where the entropy is a `Renyi`: they bound the computation.
+    path_ : SelectionPath
+        Every step: candidates, scores, errors, p-values, and who was within a standard error.
+    ranking_ : array of int
+        1 for the first chosen; those not chosen follow, as the last step saw them.
     support_ : array of bool
         Mask of the chosen columns.
     target_entropy_ : float
-        S(y) in bits, measured as in the scores: what there is to be told about the target.
+        What there is to be told about the target, measured as in the scores.
+    relevance_p_values_ : array
+        With "relevant": of each column by itself.
+    categorical_, task_, kernel_, criterion_, feature_groups_
+        What was decided: which columns are categories, what the target is, with which kernel.
     n_features_in_, feature_names_in_
         As everywhere in scikit-learn.
 
     Notes
     -----
-    Constant columns and columns that repeat a chosen one (up to shift, scale and, for nominal
-    ones, names) tell nothing new: they are chosen only when no others are left. `sample_weight`
-    holds frequencies: weight 2 is a row given twice, weight 0 a row left out. Sparse input is
-    refused.
-
-    A forward search cannot find two columns that tell something only together while neither does
-    alone, except by chance: ask for `pairs`.
+    Constant columns and columns that repeat a chosen one (up to shift, scale and, for categories,
+    names) tell nothing new: they are chosen only when no others are left. `sample_weight` holds
+    frequencies: weight 2 is a row given twice, weight 0 a row left out. Of a table with more rows
+    than the criterion looks at (16,000 by default), so many are drawn at random; Dask collections
+    and Parquet data sets are never collected. Sparse input is refused.
 
     Examples
     --------
@@ -128,22 +155,24 @@ class InformationSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         self,
         n_features_to_select: int | float | str = "auto",
         *,
-        criterion: Criterion | None = None,
+        criterion: BaseCriterion = DEFAULT,
         kernel: Kernel | None = None,
         standardize: bool = True,
-        categorical_features: Any = None,
+        categorical_features: Any = "auto",
         discrete_features: Any = None,
-        groups: Sequence[Any] | None = None,
+        feature_groups: Sequence[Any] | None = None,
         must_include: Any = None,
         task: str = "auto",
         missing: str = "error",
+        direction: str = "forward",
         floating: bool = False,
-        pairs: bool = False,
+        start: str = "single",
         level: float = 0.05,
         tol: float = 0.0,
         n_permutations: int | None = None,
+        max_seconds: float | None = None,
         n_jobs: int | None = None,
-        verbose: bool = False,
+        progress: Progress = None,
         random_state: Any = 0,
     ) -> None:
         self.n_features_to_select = n_features_to_select
@@ -152,17 +181,19 @@ class InformationSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         self.standardize = standardize
         self.categorical_features = categorical_features
         self.discrete_features = discrete_features
-        self.groups = groups
+        self.feature_groups = feature_groups
         self.must_include = must_include
         self.task = task
         self.missing = missing
+        self.direction = direction
         self.floating = floating
-        self.pairs = pairs
+        self.start = start
         self.level = level
         self.tol = tol
         self.n_permutations = n_permutations
+        self.max_seconds = max_seconds
         self.n_jobs = n_jobs
-        self.verbose = verbose
+        self.progress = progress
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> InformationSelector:
@@ -181,43 +212,103 @@ class InformationSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         -------
         self
         """
-        criterion = self._checked_criterion()
+        self._check()
+        seed = _seed(self.random_state)
+        table, units = self._table(X, y, sample_weight, seed)
+        judge = judge_of(self.criterion, table, seed, _workers(self.n_jobs))
+        search = self._search(table, units)
+        with (
+            one_thread(),
+            reporting(self.progress, search.count, "features") as report,
+        ):
+            path = getattr(search, self.direction)(judge, report)
+            if self.n_features_to_select == "smallest":
+                path = smallest(path, judge)
+            relevant = None
+            if self.n_features_to_select == "relevant":
+                relevant = relevance(judge, search, self.level)
+        self._keep(path, relevant, units, table)
+        return self
+
+    def _table(
+        self, X: Any, y: Any, sample_weight: Any, seed: int
+    ) -> tuple[Table, list[list[int]]]:
+        """Return what the search reads, and the columns of each of its features."""
+        reading.require_aligned(X, y)
         cluster = workers_of(X)
+        weights = self._weights(in_memory(sample_weight, "sample_weight"), row_count(X))
+        rows = reading.drawn(row_count(X), weights, self.criterion.max_rows, seed)
+        if rows is not None:
+            X, y, weights = take_rows(X, rows, "X"), take_rows(y, rows, "y"), None
         X, y = in_memory(X, "X"), in_memory(y, "y")
-        sample_weight = in_memory(sample_weight, "sample_weight")
-        columns, symbol = self._read(X, y)
+        columns = self._columns_of(X)
+        reading.require_values(columns, self.missing == "value")
+        nominal = self._nominal(columns)
         target = reading.read_target(y, self.task)
-        weights = self._weights(sample_weight, len(columns[0].values))
+        self.task_ = "classification" if target.symbols.shape[1] else "regression"
+        self.categorical_ = np.array(nominal)
         units = self._units(len(columns))
-        table = self._table(columns, symbol, units, target, weights)
-        table = replace(table, cluster=cluster)
-        unit_of = {j: u for u, unit in enumerate(units) for j in unit}
-        first = list(dict.fromkeys(unit_of[j] for j in self._columns("must_include")))
-        count, stop = self._count(criterion, len(units), len(first))
-        with one_thread():
-            path = forward(
-                criterion,
-                table,
-                count,
-                first=first,
-                last=[u for u, feature in enumerate(table.features) if feature.constant],
-                same=table.repeated(),
-                stop=stop,
-                floating=self.floating,
-                pairs=self.pairs,
-                workers=_workers(self.n_jobs),
-                progress=_tell if self.verbose else None,
-            )
-        widths = [len(units[u]) for u in path.features]
-        self.indices_ = np.array([j for u in path.features for j in units[u]])
-        ends = np.array([[float(s.low), float(s.high)] for s in path.scores])
-        self.score_bounds_ = np.repeat(ends, widths, axis=0)
-        self.scores_ = np.repeat([float(s) for s in path.scores], widths)
-        self.p_values_ = np.repeat(path.p_values, widths)
+        keep = np.zeros(len(columns), dtype=bool)
+        if isinstance(self.discrete_features, (bool, np.bool_)):
+            keep[:] = self.discrete_features
+        else:
+            keep[self._positions("discrete_features")] = True
+        features = [
+            reading.variable([columns[j] for j in u], [nominal[j] for j in u], keep[u].tolist())
+            for u in units
+        ]
+        self.kernel_ = Gaussian(1.0) if self.kernel is None else self.kernel
+        self.criterion_ = self.criterion
+        table = Table(features, target, weights, self.kernel_, self.standardize).folded()
+        if self.criterion.max_rows is not None:
+            table = table.expanded(seed)  # a row for each point
+        return replace(table, cluster=cluster), units
+
+    def _keep(
+        self,
+        path: Path,
+        relevant: np.ndarray | None,
+        units: list[list[int]],
+        table: Table,
+    ) -> None:
+        """Set the attributes that a search leads to."""
+        names = self._names()
+        self.path_ = SelectionPath(path, [[names[j] for j in u] for u in units])
+        chosen, steps = list(path.features), list(path.steps)
+        if relevant is not None:
+            self.relevance_p_values_ = np.full(self.n_features_in_, np.nan)
+            for u, unit in enumerate(units):
+                self.relevance_p_values_[unit] = relevant[u]
+            more = np.flatnonzero(rejected(relevant, self.level)).tolist()
+            more = [u for u in more if u not in chosen]
+            chosen += sorted(more, key=lambda u: (relevant[u], u))
+        widths = [len(units[u]) for u in chosen]
+        self.indices_ = np.array([j for u in chosen for j in units[u]], dtype=np.int64)
+        self.names_ = np.array([names[j] for j in self.indices_], dtype=object)
+        nothing = [np.nan] * (len(chosen) - len(steps))
+
+        def each(values: list[float]) -> np.ndarray:
+            return np.repeat(np.array([*values, *nothing], dtype=np.float64), widths)
+
+        self.scores_ = each([s.score for s in steps])
+        self.standard_errors_ = each([s.standard_error for s in steps])
+        self.gains_ = each([s.gain for s in steps])
+        self.p_values_ = each([s.p_value for s in steps])
+        ends = [each([s.bounds[end] for s in steps]) for end in (0, 1)]
+        self.score_bounds_ = np.stack(ends, axis=1)
         self.support_ = np.zeros(self.n_features_in_, dtype=bool)
         self.support_[self.indices_] = True
+        self.ranking_ = ranking(path, chosen, units, self.n_features_in_)
         self.target_entropy_ = path.target_entropy
-        return self
+        self.feature_groups_ = units
+        if not chosen:
+            warnings.warn(
+                f"no feature was selected: the best of {len(units)}, {self.path_.best_refused}, tells "
+                f"no more about y than chance does (level={self.level:g}); ask for a number of "
+                "features to choose them all the same",
+                UserWarning,
+                stacklevel=3,
+            )
 
     def transform(self, X: Any) -> Any:
         """Return the chosen columns of X, in the order they have there.
@@ -251,83 +342,117 @@ class InformationSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         tags.input_tags.categorical = True
         return tags
 
+    def set_params(self, **params: Any) -> InformationSelector:
+        """Set parameters, those of the criterion too: criterion__bandwidth, say."""
+        nested = {k: v for k, v in params.items() if k.startswith("criterion__")}
+        super().set_params(**{k: v for k, v in params.items() if k not in nested})
+        if nested:
+            changes = {k.removeprefix("criterion__"): v for k, v in nested.items()}
+            unknown = sorted(set(changes) - set(self.criterion.get_params()))
+            if unknown:
+                raise ValueError(
+                    f"Invalid parameter criterion__{unknown[0]}: {self.criterion!r} has "
+                    f"{', '.join(self.criterion.get_params())}"
+                )
+            self.criterion = replace(self.criterion, **changes)  # type: ignore[type-var]
+        return self
+
     # ------------------------------------------------------------------ what was given
 
-    def _checked_criterion(self) -> Criterion:
-        criterion = JointInformation() if self.criterion is None else self.criterion
-        if not isinstance(criterion, Criterion):
+    def _check(self) -> None:
+        """Refuse parameters that do not fit, before any data is read."""
+        if not isinstance(self.criterion, BaseCriterion):
             raise TypeError(
-                f"criterion={criterion!r}: give a criterion such as JointInformation() or JMI()"
+                f"criterion={self.criterion!r}: give a criterion such as NeighborInformation(), "
+                "JointInformation() or JMI()"
             )
-        for option in ("floating", "pairs"):
-            if getattr(self, option) and not criterion.of_the_set:
+        if self.kernel is not None and isinstance(self.criterion, NeighborInformation):
+            raise ValueError(
+                f"kernel={self.kernel!r}: NeighborInformation compares ranks of columns; give "
+                "NeighborInformation(bandwidth=...), or a criterion with an entropy"
+            )
+        options = {
+            "missing": ("error", "value"),
+            "direction": ("forward", "backward"),
+            "start": ("single", "pair", "triple"),
+        }
+        for name, allowed in options.items():
+            if getattr(self, name) not in allowed:
+                listed = ", ".join(map(repr, allowed))
+                raise ValueError(f"{name}={getattr(self, name)!r}: it is one of {listed}")
+        asked = {
+            "floating=True": self.floating,
+            "direction='backward'": self.direction == "backward",
+            f"start={self.start!r}": self.start != "single",
+        }
+        for said, is_asked in asked.items():
+            if is_asked and not self.criterion.of_the_set:
                 raise ValueError(
-                    f"{option}=True needs a criterion of the whole set such as "
-                    f"JointInformation(), not {criterion!r}"
+                    f"{said} needs a criterion of the whole set such as NeighborInformation(), "
+                    f"not {self.criterion!r}"
                 )
-        if self.missing not in ("error", "value"):
-            raise ValueError(f"missing={self.missing!r}: it is 'error' or 'value'")
-        return criterion
+        _require_number("level", self.level, 0, 1, "between 0 and 1")
+        _require_number("tol", self.tol, -np.inf, np.inf, "a number of bits")
+        if self.max_seconds is not None:
+            _require_number("max_seconds", self.max_seconds, 0, np.inf, "positive, or None")
+        copies = self.n_permutations
+        whole = isinstance(copies, Integral) and not isinstance(copies, bool)
+        if copies is not None and (not whole or copies < 5):
+            raise ValueError(
+                f"n_permutations={copies!r}: it must be an integer of at least 5, or None"
+            )
 
-    def _read(self, X: Any, y: Any) -> tuple[list[Column], list[bool]]:
-        """Return the columns of X, and which of them are nominal; y must have the same rows."""
+    def _columns_of(self, X: Any) -> list[Column]:
+        """Return the columns of X in memory."""
         kind = getattr(getattr(X, "dtype", None), "kind", "f")
         if is_table(X) or self._typed(X, kind):
             columns = read_columns(X)
             validate_data(self, X, skip_check_array=True)
-        else:
-            if kind in "mM":  # times are numbers here
-                X = np.where(np.isnat(X), np.nan, np.asarray(X).astype(np.float64))
-            X = validate_data(self, X, ensure_all_finite=False, ensure_min_samples=2)
-            columns = read_columns(X)
-        reading.require_aligned(X, y)
-        reading.require_values(columns, self.missing == "value")
-        symbol = [(column.kind == "label") for column in columns]
-        for j in self._columns("categorical_features"):
-            symbol[j] = True
-        return columns, symbol
+            return columns
+        if kind in "mM":  # times are numbers here
+            X = np.where(np.isnat(X), np.nan, np.asarray(X).astype(np.float64))
+        X = validate_data(self, X, ensure_all_finite=False, ensure_min_samples=2)
+        return read_columns(X)
 
     def _typed(self, X: Any, kind: str) -> bool:
         """Tell whether an array has columns of different kinds, or a mask."""
-        named = kind in "US" and self.categorical_features is not None
+        said = self.categorical_features
+        named = kind in "US" and said is not None and not isinstance(said, str)
         masked = isinstance(X, np.ma.MaskedArray)
         return getattr(X, "ndim", 0) == 2 and (named or masked or kind == "O")
 
-    def _columns(self, what: str) -> list[int]:
+    def _nominal(self, columns: list[Column]) -> list[bool]:
+        """Tell which columns hold categories."""
+        said = self.categorical_features
+        if isinstance(said, str) and said == "auto":
+            discrete = self._positions("discrete_features") if self._listed_discrete() else []
+            return [c.categorical and j not in discrete for j, c in enumerate(columns)]
+        nominal = [column.kind == "label" for column in columns]
+        for j in self._positions("categorical_features"):
+            nominal[j] = True
+        return nominal
+
+    def _listed_discrete(self) -> bool:
+        return not isinstance(self.discrete_features, (bool, np.bool_))
+
+    def _positions(self, what: str) -> list[int]:
         names = getattr(self, "feature_names_in_", None)
         return reading.positions(getattr(self, what), names, self.n_features_in_, what)
+
+    def _names(self) -> list[str]:
+        named = getattr(self, "feature_names_in_", None)
+        return [f"x{j}" for j in range(self.n_features_in_)] if named is None else list(named)
 
     def _units(self, count: int) -> list[list[int]]:
         """Return the columns of each feature: groups, and all others alone."""
         names = getattr(self, "feature_names_in_", None)
-        groups = [reading.positions(g, names, count, "groups") for g in self.groups or []]
+        given = self.feature_groups or []
+        groups = [reading.positions(g, names, count, "feature_groups") for g in given]
         grouped = [j for group in groups for j in group]
         if len(set(grouped)) < len(grouped):
-            raise ValueError("groups: a column is in two groups; each may be in one")
+            raise ValueError("feature_groups: a column is in two groups; each may be in one")
         alone = [[j] for j in range(count) if j not in grouped]
         return sorted(alone + [g for g in groups if g], key=lambda unit: unit[0])
-
-    def _table(
-        self,
-        columns: list[Column],
-        symbol: list[bool],
-        units: list[list[int]],
-        target: Variable,
-        weights: np.ndarray | None,
-    ) -> Table:
-        keep = np.zeros(len(columns), dtype=bool)
-        if isinstance(self.discrete_features, (bool, np.bool_)):
-            keep[:] = self.discrete_features
-        else:
-            keep[self._columns("discrete_features")] = True
-        features = [
-            reading.variable(
-                [columns[j] for j in u], [symbol[j] for j in u], [bool(keep[j]) for j in u]
-            )
-            for u in units
-        ]
-        kernel = Gaussian(1.0) if self.kernel is None else self.kernel
-        return Table(features, target, weights, kernel, self.standardize).folded()
 
     def _weights(self, sample_weight: Any, n: int) -> np.ndarray | None:
         if sample_weight is None:
@@ -341,32 +466,45 @@ class InformationSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         points_of(weights, "sample_weight")
         return np.asarray(weights)
 
-    def _count(self, criterion: Criterion, features: int, required: int) -> tuple[int, Stop | None]:
+    def _search(self, table: Table, units: list[list[int]]) -> Search:
+        unit_of = {j: u for u, unit in enumerate(units) for j in unit}
+        first = list(dict.fromkeys(unit_of[j] for j in self._positions("must_include")))
+        count, stop = self._count(len(units), len(first))
+        seconds = np.inf if self.max_seconds is None else float(self.max_seconds)
+        return Search(
+            count,
+            first,
+            last=[u for u, feature in enumerate(table.features) if feature.constant],
+            same=table.repeated(),
+            stop=stop,
+            start={"single": 1, "pair": 2, "triple": 3}[self.start],
+            floating=self.floating,
+            deadline=time.monotonic() + seconds,
+        )
+
+    def _count(self, features: int, required: int) -> tuple[int, Stop | None]:
         """Return how many features to choose at most, and when to stop before."""
         wanted = self.n_features_to_select
-        if isinstance(wanted, str) and wanted == "auto":
-            if not isinstance(self.level, Real) or not 0 < self.level < 1:
-                raise ValueError(f"level={self.level!r}: it must lie between 0 and 1")
-            if not isinstance(self.tol, Real) or self.tol != self.tol:
-                raise ValueError(f"tol={self.tol!r}: it must be a number of bits")
-            copies = self.n_permutations
-            if copies is None:
-                copies = 300 if criterion.entropy is None else 30
-            if not isinstance(copies, Integral) or isinstance(copies, bool) or copies < 5:
-                raise ValueError(
-                    f"n_permutations={copies!r}: it must be an integer of at least 5, or None"
-                )
-            return features, Stop(self.level, self.tol, copies, _seed(self.random_state))
+        if isinstance(wanted, str) and wanted in ("auto", "relevant", "smallest"):
+            if self.direction == "backward":
+                raise ValueError(f"direction='backward' needs a number of features, not {wanted!r}")
+            return features, Stop(self.level, self.tol, self.n_permutations)
         number = isinstance(wanted, (int, float, np.number)) and not isinstance(wanted, bool)
         if number and isinstance(wanted, (float, np.floating)) and 0 < wanted <= 1:
             wanted = max(1, round(float(wanted) * features))
         whole = number and not isinstance(wanted, (float, np.floating))
         if not whole or not max(required, 1) <= int(wanted) <= features:
             raise ValueError(
-                f"n_features_to_select={self.n_features_to_select!r}: it must be 'auto', a share, "
+                f"n_features_to_select={self.n_features_to_select!r}: it must be 'auto', "
+                "'relevant', 'smallest', a share, "
                 f"or an integer from {max(required, 1)} to the {features} features of X"
             )
         return int(wanted), None
+
+
+def _require_number(name: str, value: Any, low: float, high: float, what: str) -> None:
+    if not isinstance(value, Real) or isinstance(value, bool) or not low < value < high:
+        raise ValueError(f"{name}={value!r}: it must be {what}")
 
 
 def _seed(random_state: Any) -> int:
@@ -376,14 +514,8 @@ def _seed(random_state: Any) -> int:
 
 
 def _workers(n_jobs: int | None) -> int | None:
-    if n_jobs is None or n_jobs == -1:
-        return None
+    if n_jobs is None:
+        return 1
     if not isinstance(n_jobs, Integral) or isinstance(n_jobs, bool) or n_jobs == 0:
-        raise ValueError(f"n_jobs={n_jobs!r}: give a number of threads, -1 or None for all cores")
+        raise ValueError(f"n_jobs={n_jobs!r}: give a number of threads, -1 for all cores, or None")
     return n_jobs if n_jobs > 0 else max(1, cores() + 1 + n_jobs)
-
-
-def _tell(line: str) -> None:
-    import sys
-
-    sys.stderr.write(f"InformationSelector: {line}\n")

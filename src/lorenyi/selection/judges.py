@@ -1,0 +1,316 @@
+"""Who is the best candidate of a step, and is that more than chance? From samples, or certified."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import stats
+
+from lorenyi.selection.criteria import BaseCriterion, NeighborInformation
+from lorenyi.selection.information import Information
+from lorenyi.selection.race import REPORTED, TIE, Race, reported, score
+from lorenyi.selection.sampled import Features, Look, Sampled, Scores
+from lorenyi.selection.table import Table
+from lorenyi.selection.terms import SampledTerms
+
+CLOSE = 2.0  # standard errors behind the best up to which a candidate is looked at more closely
+BATCH = 12  # permutations at a time
+SPENT = 0.8  # of the level, on the first look
+SHORTLIST = 64  # pairs of features that look best by order 2, of which the criterion chooses
+COPIES = 30  # permuted columns of a certified search
+
+
+@dataclass(frozen=True, eq=False)
+class Step:
+    """One step of a search: who was chosen, and what is known of all candidates.
+
+    Attributes
+    ----------
+    feature : int
+        Chosen.
+    score : float
+        The criterion, in bits.
+    standard_error : float
+        Of the score, from the sampling of rows; NaN where only the computation is bounded.
+    gain : float
+        What the feature added to the score of the set before; for criteria of pairs the score.
+    p_value : float
+        Probability that the best of useless candidates scores as high; NaN where it was not asked
+        for.
+    bounds : tuple of float
+        Ends of the score, as computed: they differ where it was certified.
+    rows : int
+        Rows that the score comes from.
+    candidates : array of int
+        Who was to be chosen from.
+    scores, standard_errors : array
+        Of the candidates; NaN where a certified search did not need them.
+    ties : array of int
+        Candidates within a standard error of the lead: another sample might have chosen them.
+    """
+
+    feature: int
+    score: float
+    standard_error: float
+    gain: float
+    p_value: float
+    bounds: tuple[float, float]
+    rows: int
+    candidates: np.ndarray
+    scores: np.ndarray
+    standard_errors: np.ndarray
+    ties: np.ndarray
+
+
+class Judge(ABC):
+    """Compares candidates by a criterion."""
+
+    @abstractmethod
+    def step(self, candidates: np.ndarray, chosen: Features) -> Step:
+        """Return the best candidate."""
+
+    @abstractmethod
+    def p_value(
+        self, step: Step, chosen: Features, level: float, permutations: int | None
+    ) -> float:
+        """Return the probability that the best of useless candidates scores as high."""
+
+    @abstractmethod
+    def best_sets(self, candidates: np.ndarray, size: int) -> Features:
+        """Return the best two or three features."""
+
+    @abstractmethod
+    def without(self, chosen: Features) -> np.ndarray:
+        """Return the score of the chosen set without each of its features."""
+
+    @property
+    @abstractmethod
+    def target_entropy(self) -> float:
+        """What there is to be known about the target, in bits."""
+
+
+class Sampling(Judge):
+    """Scores with their sampling errors; more rows are taken while candidates are close.
+
+    Parameters
+    ----------
+    criterion : BaseCriterion
+        Gives the scores.
+    engine : Sampled
+        Gives the entropies.
+    """
+
+    def __init__(self, criterion: BaseCriterion, engine: Sampled) -> None:
+        self.criterion, self.engine = criterion, engine
+
+    def values(self, candidates: np.ndarray, chosen: Features, look: Look) -> np.ndarray:
+        """Return the scores: candidates x (1 + groups), or x permutations."""
+        columns = [
+            self.criterion.score(SampledTerms(self.engine, candidates, chosen, look, at))
+            for at in range(self.engine.width(look))
+        ]
+        return np.stack(columns, axis=1)
+
+    def step(self, candidates: np.ndarray, chosen: Features) -> Step:
+        """Return the best candidate, of equal ones the first.
+
+        Those that are clearly behind drop out; the others are scored on twice as many rows, until
+        one is left or all rows are used.
+        """
+        blocks = self.engine.first(len(candidates))
+        scores, errors = np.full((2, len(candidates)), -np.inf)
+        left = np.arange(len(candidates))
+        while True:
+            found = Scores.of(self.values(candidates[left], chosen, Look(blocks)))
+            scores[left], errors[left] = found.values, found.standard_errors
+            best = int(np.argmax(found.values))
+            lead, error = found.leads(best)
+            close = lead <= CLOSE * error
+            if close.sum() <= 1 or blocks == self.engine.count:
+                break
+            left, blocks = left[close], min(2 * blocks, self.engine.count)
+        ties = left[(lead <= error) & (np.arange(len(left)) != best)]
+        terms = SampledTerms(self.engine, candidates[:0], chosen, Look(blocks), 0)
+        value = float(found.values[best])
+        return Step(
+            feature=int(candidates[left[best]]),
+            score=value,
+            standard_error=float(found.standard_errors[best]),
+            gain=value - float(self.criterion.before(terms)),
+            p_value=math.nan,
+            bounds=(value, value),
+            rows=self.engine.rows(blocks),
+            candidates=candidates,
+            scores=scores,
+            standard_errors=errors,
+            ties=candidates[ties],
+        )
+
+    def p_value(
+        self, step: Step, chosen: Features, level: float, permutations: int | None
+    ) -> float:
+        """Compare the best score with the best of permuted candidates.
+
+        First on few rows, which takes up most of the level; if that does not show it, on all.
+        Permutations end as soon as too many do as well, and no p-value is below what they can show.
+        """
+        first = self.engine.first(len(step.candidates))
+        more = first < self.engine.count
+        looks = [(first, SPENT), (self.engine.count, 1 - SPENT)] if more else [(first, 1.0)]
+        p = 1.0
+        for blocks, share in looks:
+            count = permutations or math.ceil(1 / (share * level) - 1e-9) - 1
+            allowed = math.floor(share * level * (count + 1) + 1e-9) - 1
+            found = self.values(step.candidates, chosen, Look(blocks))[:, 0]
+            best, above, done = float(np.nanmax(found)), 0, 0
+            while done < count and above <= allowed:
+                size = min(BATCH, count - done)
+                null = self.values(step.candidates, chosen, Look(blocks, size, done))
+                above += int(np.sum(np.nanmax(null, axis=0) >= best - TIE))
+                done += size
+            p = min(p, (1 + above) / (1 + done) / share)
+            if above <= allowed:
+                break
+        return p
+
+    def best_sets(self, candidates: np.ndarray, size: int) -> Features:
+        """Return the best set of the pairs that look best, for triples with one more each."""
+        look = Look(self.engine.first(len(candidates)))
+        pairs = self.engine.likely_pairs(candidates, SHORTLIST)
+        found = [(float(self.values(np.array([j]), (i,), look)[0, 0]), (i, j)) for i, j in pairs]
+        found.sort(key=lambda item: (-item[0], item[1]))
+        if size == 2:
+            return found[0][1]
+        triples = []
+        for _, pair in found[: SHORTLIST // 4]:
+            others = candidates[~np.isin(candidates, pair)]
+            values = self.values(others, pair, look)[:, 0]
+            triples.append((float(values.max()), (*pair, int(others[np.argmax(values)]))))
+        return max(triples, key=lambda item: item[0])[1]
+
+    def without(self, chosen: Features) -> np.ndarray:
+        """Return the score of the chosen set without each of its features, on all rows."""
+        look = Look(self.engine.count)
+        if isinstance(self.criterion, NeighborInformation):
+            c, engine = self.criterion, self.engine
+            return np.asarray(engine.neighbors_without(chosen, c.smoothing, c.share, look)[:, 0])  # type: ignore[attr-defined]
+        rest = [tuple(i for i in chosen if i != j) for j in chosen]
+        return np.array([self.values(np.array(r[-1:]), r[:-1], look)[0, 0] for r in rest])
+
+    @property
+    def target_entropy(self) -> float:
+        """What there is to be known about the target, in bits."""
+        return self.engine.target_entropy(Look(self.engine.first(1)))
+
+
+class Certified(Judge):
+    """Scores as intervals, narrowed until one candidate leads for sure.
+
+    Parameters
+    ----------
+    criterion : BaseCriterion
+        Gives the scores.
+    information : Information
+        Gives the entropies.
+    table : Table
+        For permutations.
+    seed : int
+        Of permutations.
+    workers : int or None
+        Threads at most.
+    """
+
+    def __init__(
+        self,
+        criterion: BaseCriterion,
+        information: Information,
+        table: Table,
+        seed: int,
+        workers: int | None,
+    ) -> None:
+        self.criterion, self.information, self.table = criterion, information, table
+        self.seed, self.workers = seed, workers
+        self.race = Race(criterion, information)
+
+    def step(self, candidates: np.ndarray, chosen: Features) -> Step:
+        """Return the best candidate; of equal ones the first."""
+        best = self.race.best(candidates, chosen)
+        found = reported(self.criterion, self.information, best, chosen)
+        scores = np.where(candidates == best, float(found), math.nan)
+        nothing = np.full(len(candidates), math.nan)
+        before = 0.0
+        if self.criterion.of_the_set and chosen:
+            before = float(self._set(chosen))
+        return Step(
+            feature=best,
+            score=float(found),
+            standard_error=math.nan,
+            gain=float(found) - before,
+            p_value=math.nan,
+            bounds=(float(found.low), float(found.high)),
+            rows=len(self.table),
+            candidates=candidates,
+            scores=scores,
+            standard_errors=nothing,
+            ties=candidates[:0],
+        )
+
+    def _set(self, features: Features) -> Any:
+        return reported(self.criterion, self.information, features[-1], features[:-1])
+
+    def p_value(
+        self, step: Step, chosen: Features, level: float, permutations: int | None
+    ) -> float:
+        r"""Compare the score with those of the same column permuted, by a curve fitted to them.
+
+        As the candidate is the best of m, a tail of 1 in m matters, which a few permutations do
+        not show: it is read off Pearson's type III curve with their mean, variance and skewness,
+        or with the skewness of the gamma distribution that begins where a constant column is if
+        that is larger, and :math:`1 - (1 - p)^m` is returned.
+        """
+        count = permutations or COPIES
+        null = self.table.permuted(step.feature, chosen, count, self.seed)
+        information = self.criterion.engine(null, self.seed, self.workers)
+        copies, given = np.arange(len(chosen), len(null.features)), tuple(range(len(chosen)))
+        score(self.criterion, information, copies, given, 1e-3)  # then it is known
+        guesses = score(self.criterion, information.guesses(), copies, given, 1e-3)
+        *values, before = guesses.value.tolist()
+        if step.score - before <= TIE:
+            return 1.0
+        mean, deviation = float(np.mean(values)), float(np.std(values, ddof=1))
+        if not deviation > 1e-9:
+            return 1.0 if step.score <= max(values) + TIE else 1.0 / (1 + count)
+        gamma = 2 * deviation / (mean - before) if mean > before else 0.0
+        skew = min(max(float(stats.skew(values, bias=False)), gamma, 0.0), 3.0)
+        z = (step.score - mean) / (deviation * (1 + 1 / len(values)) ** 0.5)
+        p = float(stats.pearson3.sf(z, skew))
+        return float(-np.expm1(len(step.candidates) * np.log1p(-min(p, 1 - 1e-16))))
+
+    def best_sets(self, candidates: np.ndarray, size: int) -> Features:
+        """Return the best pair, for triples with the best third."""
+        pair = self.race.best_pair(candidates)
+        if size == 2:
+            return pair
+        return (*pair, self.race.best(candidates[~np.isin(candidates, pair)], pair))
+
+    def without(self, chosen: Features) -> np.ndarray:
+        """Return the score of the chosen set without each of its features."""
+        rest = [tuple(i for i in chosen if i != j) for j in chosen]
+        return np.array([float(self._set(r)) for r in rest])
+
+    @property
+    def target_entropy(self) -> float:
+        """S(y), in bits."""
+        return float(self.information.alone((), True, REPORTED))
+
+
+def judge_of(criterion: BaseCriterion, table: Table, seed: int, workers: int | None) -> Judge:
+    """Return who compares candidates of a table by a criterion."""
+    engine = criterion.engine(table, seed, workers)
+    if isinstance(engine, Sampled):
+        return Sampling(criterion, engine)
+    return Certified(criterion, engine, table, seed, workers)
