@@ -7,7 +7,6 @@ diagnosis. The path of the search is shown here, and drawn to a file where matpl
 import time
 from pathlib import Path
 
-import numpy as np
 from sklearn.datasets import load_breast_cancer
 
 from lorenyi.selection import InformationSelector
@@ -23,15 +22,17 @@ def bar(value: float, longest: float) -> str:
 
 
 def show(selector: InformationSelector, names: list[str]) -> None:
-    """Print each step: what came in, what all so far tell, and what it added."""
-    scores = selector.scores_
-    adds = np.diff(scores, prepend=0.0)
-    print("      measurement                bits    adds")
-    for place, (j, score, added) in enumerate(
-        zip(selector.indices_, scores, adds, strict=True), start=1
-    ):
-        drawn = bar(score, scores.max())
-        print(f"  {place:2d}  {names[j]:<24}  {score:.3f}  {added:+.3f}  {drawn}")
+    """Print each step: what came in, what all so far tell, its error, and who was as good."""
+    path = selector.path_
+    longest = max(step.score for step in path)
+    print("      measurement              bits            adds")
+    for place, step in enumerate(path, start=1):
+        number = f"{step.score:.3f} ± {step.standard_error:.3f}"
+        drawn = bar(step.score, longest)
+        print(f"  {place:2d}  {names[step.feature]:<23}  {number}  {step.gain:+.3f}  {drawn}")
+    close = [f"{names[s.feature]} (or {names[int(s.ties[0])]})" for s in path if len(s.ties)]
+    if close:
+        print(f"\nToo close to call for {len(path[0].candidates)} rivals: {', '.join(close)}.")
 
 
 def draw(selector: InformationSelector, names: list[str]) -> str:
@@ -58,8 +59,7 @@ def main() -> None:
     selector = InformationSelector(n_features_to_select=10).fit(X, y)
     seconds = time.perf_counter() - start
     show(selector, names)
-    width = np.ptp(selector.score_bounds_, axis=1).max()
-    print(f"\nChosen in {seconds:.1f} s; every score is certain to {max(width, 1e-9):.1g} bits.")
+    print(f"\nChosen in {seconds:.2f} s. The diagnosis has {selector.target_entropy_:.3f} bits.")
     print(f"{draw(selector, names)}\n")
 
 

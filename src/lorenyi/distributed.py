@@ -200,7 +200,8 @@ def take(x: Any, rows: np.ndarray, name: str) -> Any:
     at = sorted(set(places.tolist()))
     tasks = [(handles[i], rows[places == i] - starts[i]) for i in at]
     found = Cluster().map(_rows, tasks)
-    return concat(found) if _is_frame(x) else np.concatenate(found)
+    frames: Any = concat
+    return frames(found) if _is_frame(x) else np.concatenate(found)
 
 
 def _rows(block: Any, rows: np.ndarray) -> Any:

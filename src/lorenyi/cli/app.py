@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import shlex
 import sys
+import warnings
 from collections.abc import Sequence
-from contextlib import redirect_stderr
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -13,7 +13,7 @@ import typer
 
 from lorenyi import __version__, report
 from lorenyi.cli import show
-from lorenyi.cli.output import Job, Output, Steps, job
+from lorenyi.cli.output import Job, Output, job, named_steps
 from lorenyi.cli.prepare import (
     criterion_named,
     fitting,
@@ -34,7 +34,7 @@ from lorenyi.spectra import Auto
 LIMIT = 40  # columns of a matrix unless more are asked for
 
 Example = Literal["breast", "iris", "wine", "digits", "diabetes"]
-Named = Literal["joint", "mifs", "fou", "mrmr", "jmi", "cmim", "disr"]
+Named = Literal["neighbors", "joint", "mifs", "fou", "mrmr", "jmi", "cmim", "disr"]
 Task = Literal["auto", "classification", "regression"]
 Missing = Literal["error", "drop", "value"]
 Gaps = Literal["error", "drop"]
@@ -121,10 +121,10 @@ def select(
     target: Annotated[str | None, typer.Option(help="The column to tell about.")] = None,
     example: FromExample = None,
     n_features: Annotated[
-        str, typer.Option(help="How many: a number, a share such as 0.2, or auto.")
+        str, typer.Option(help="How many: a number, a share, auto, relevant or smallest.")
     ] = "auto",
     criterion: Annotated[Named, typer.Option(help="What makes a column worth choosing.")] = (
-        "joint"
+        "neighbors"
     ),
     alpha: Alpha = None,
     rank: Rank = None,
@@ -165,21 +165,21 @@ def select(
     selector = InformationSelector(
         how_many(n_features, len(features)),
         criterion=criterion_named(criterion, alpha, rank, bins, table),
-        categorical_features=symbols or None,
-        groups=[table.columns(g, "--groups") for g in groups] if groups else None,
+        categorical_features=symbols or "auto",
+        feature_groups=[table.columns(g, "--groups") for g in groups] if groups else None,
         must_include=None if given is None else table.columns(given, "--given"),
         task=task,
         missing="value" if missing == "value" else "error",
-        n_jobs=n_jobs,
-        verbose=True,
+        n_jobs=-1 if n_jobs is None else n_jobs,
         random_state=seed,
     )
     X, y = table.frame.select(features), table.frame[target]
     require_variety(table, X, y, task)
     show.notes([f"{table.name}: {size(table)}", *table.notes], quiet)
-    with show.progress("choosing", quiet) as step, redirect_stderr(Steps(step, features)):
-        selector.fit(X, y)
-    selector.verbose = False
+    with show.progress("choosing", quiet) as step, warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "no feature was selected")  # the answer says so
+        selector.set_params(progress=named_steps(step, features)).fit(X, y)
+    selector.set_params(progress=False)
     finding = report.selection(selector, X, y, target=target)
     reread = f"{table.python}\nX, y = {table.lines(features)}, table[{target!r}]"
     return job(finding, table, output, reread)

@@ -7,7 +7,6 @@ import re
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
-from io import TextIOBase
 from pathlib import Path
 
 from lorenyi.cli import show
@@ -73,15 +72,10 @@ def job(finding: Finding, table: Read, output: Output, reread: str) -> Job:
     return Job(finding, output)
 
 
-class Steps(TextIOBase):
-    """Takes the lines in which a selector tells of its steps, and shows them with names."""
+def named_steps(step: show.Step, names: Sequence[str]) -> show.Step:
+    """Return what shows the steps of a selector with the names of their columns."""
 
-    def __init__(self, step: show.Step, names: Sequence[str]) -> None:
-        self.step, self.names = step, names
+    def shown(message: str, share: float | None) -> None:
+        step(re.sub(r"feature (\d+)", lambda found: names[int(found[1])], message), None)
 
-    def write(self, text: str) -> int:
-        """Show a line such as `2 of 9: feature 4, 0.7 bits`."""
-        line = re.sub(r"feature (\d+)", lambda found: self.names[int(found[1])], text.strip())
-        if line:
-            self.step(line.removeprefix("InformationSelector: "), None)
-        return len(text)
+    return shown

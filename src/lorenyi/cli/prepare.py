@@ -10,6 +10,7 @@ from lorenyi import selection
 from lorenyi.cli.tables import LABELS, Read, Refused, example, read
 from lorenyi.functionals import Renyi
 from lorenyi.selection import Criterion, reading
+from lorenyi.selection.criteria import BaseCriterion
 
 CRITERIA: dict[str, type[Criterion]] = {
     "joint": selection.JointInformation,
@@ -93,10 +94,14 @@ def guess_kinds(table: Read, used: Sequence[str], categorical: list[str] | None)
 
 def criterion_named(
     name: str, alpha: float | None, rank: int | None, bins: int, table: Read
-) -> Criterion | None:
-    """Return the criterion, None for the default one."""
+) -> BaseCriterion:
+    """Return the criterion: with an order or a rank certified, else from samples."""
+    if name == "neighbors":
+        if alpha is not None or rank is not None:
+            raise Refused("--alpha and --rank: give --criterion joint, or another with an entropy")
+        return selection.NeighborInformation()
     if alpha is None and rank is None:
-        return None if name == "joint" else CRITERIA[name](bins=bins)
+        return selection.JointInformation() if name == "joint" else CRITERIA[name](bins=bins)
     if name == "joint" and rank is None:
         rank = 100 if table.frame.height > 100 else None
     return CRITERIA[name](entropy=Renyi(2.0 if alpha is None else alpha, fitting(rank, table)))
@@ -112,7 +117,7 @@ def fitting(rank: int | None, table: Read) -> int | None:
 
 def how_many(text: str, features: int) -> int | float | str:
     """Read `--n-features`."""
-    if text == "auto":
+    if text in ("auto", "relevant", "smallest"):
         return text
     try:
         value: float = int(text) if text.isdigit() else float(text)
@@ -121,7 +126,7 @@ def how_many(text: str, features: int) -> int | float | str:
     if (isinstance(value, float) and not 0 < value <= 1) or not 0 < value <= features:
         raise Refused(
             f"--n-features {text}: give a number from 1 to the {features} columns, a share such as "
-            "0.2, or auto"
+            "0.2, or auto, relevant or smallest"
         )
     return value
 

@@ -69,8 +69,6 @@ def length(x: Any) -> int:
 
 def take(x: Any, rows: np.ndarray, name: str) -> Any:
     """Return some rows of a data set as a table: row groups are read one after another."""
-    import pyarrow
-
     parts, start = [], 0
     for fragment in x.get_fragments():
         for part in fragment.split_by_row_group():
@@ -79,7 +77,7 @@ def take(x: Any, rows: np.ndarray, name: str) -> Any:
             if len(mine):
                 parts.append(part.to_table().take(mine))
             start += count
-    return pyarrow.concat_tables(parts)
+    return importlib.import_module("pyarrow").concat_tables(parts)
 
 
 @dataclass(frozen=True, eq=False)

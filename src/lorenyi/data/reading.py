@@ -264,6 +264,11 @@ def _reader(x: Any) -> str | None:
     return READERS.get(module.split(".")[0]) or READERS.get(module)
 
 
+def is_elsewhere(x: Any) -> bool:
+    """Tell whether x is not in memory."""
+    return _reader(x) is not None
+
+
 def in_memory(x: Any, name: str = "x") -> Any:
     """Return x as an array or data-frame in memory, if it is neither yet and fits there."""
     module = _reader(x)
@@ -271,12 +276,14 @@ def in_memory(x: Any, name: str = "x") -> Any:
 
 
 def row_count(x: Any) -> int:
-    """Return the number of rows, wherever they are."""
+    """Return the number of rows, wherever they are; 0 of what has no length."""
     module = _reader(x)
     if module and hasattr(found := importlib.import_module(module), "length"):
         return int(found.length(x))
     shape = getattr(x, "shape", None)
-    return int(shape[0]) if shape is not None and len(shape) else len(x)
+    if shape is not None:
+        return int(shape[0]) if len(shape) else 0
+    return len(x) if hasattr(x, "__len__") else 0
 
 
 def take_rows(x: Any, rows: np.ndarray, name: str = "x") -> Any:

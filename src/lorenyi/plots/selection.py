@@ -10,12 +10,10 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from lorenyi.plots.display import Display, slanted
-from lorenyi.selection import Criterion, InformationSelector, JointInformation, Terms, reading
+from lorenyi.selection import InformationSelector
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-TOLERANCE = 1e-2  # bits: finer than a colour tells
 
 
 class SelectionPathDisplay(Display):
@@ -53,7 +51,7 @@ class SelectionPathDisplay(Display):
     >>> display.names
     ['petal width (cm)', 'petal length (cm)', 'sepal length (cm)']
     >>> display.plot(ax=Figure().subplots()).ax_.get_ylabel()
-    'JointInformation (bits)'
+    'NeighborInformation (bits)'
     """
 
     def __init__(
@@ -114,16 +112,18 @@ class SelectionPathDisplay(Display):
         """
         _require_selector(selector)
         chosen = _chosen(selector)
-        stop = len(chosen) if selector.n_features_to_select == "auto" else None
+        stop = len(chosen) if isinstance(selector.n_features_to_select, str) else None
         shown = selector
         if X is not None:
             if beyond < 0:
                 raise ValueError(f"beyond={beyond!r}: it must be 0 or more")
-            units = len(selector._units(selector.n_features_in_))
+            units = len(selector.feature_groups_)
             shown = clone(selector).set_params(
                 n_features_to_select=min(len(chosen) + beyond, units),
                 must_include=selector.indices_.tolist(),
+                direction="forward",
                 floating=False,
+                start="single",
             )
             shown.fit(X, y, sample_weight)
             stop = len(chosen)
@@ -132,9 +132,9 @@ class SelectionPathDisplay(Display):
         return cls(
             _labels(shown, path, feature_names),
             shown.scores_[first],
-            bounds=shown.score_bounds_[first],
+            bounds=_ends(shown)[first],
             stop=stop,
-            ylabel=f"{type(_criterion(selector)).__name__} (bits)",
+            ylabel=f"{type(selector.criterion).__name__} (bits)",
         )
 
     def _draw(self, ax: Axes) -> None:
@@ -153,6 +153,7 @@ class SelectionPathDisplay(Display):
         slanted(ax, x, self.names)
         ax.set_xlabel("feature, in order of selection")
         ax.set_ylabel(self.ylabel)
+        ax.set_ylim(bottom=min(0.0, *self.scores, 0.0))
 
 
 class RelevanceDisplay(Display):
@@ -240,17 +241,16 @@ class RelevanceDisplay(Display):
         _require_selector(selector)
         if n_candidates < 1:
             raise ValueError(f"n_candidates={n_candidates!r}: it must be 1 or more")
-        units = selector._units(selector.n_features_in_)
-        information = _information(clone(selector), X, y, sample_weight, units)
-        every = Terms(information, np.arange(len(units)), (), TOLERANCE)
-        relevance = _middle(every.relevance)
+        units = selector.feature_groups_
+        terms = selector.terms(X, y, sample_weight)
+        relevance = _middle(terms(range(len(units))).relevance)
         chosen = [units.index(unit) for unit in _chosen(selector)]
         others = [u for u in np.argsort(-relevance, kind="stable").tolist() if u not in chosen]
         shown = np.array([*chosen, *others][:n_candidates])
         redundancy = np.full((len(shown), len(shown)), np.nan)
         for i, z in enumerate(shown[:-1].tolist()):
-            part = Terms(information, shown[i + 1 :], (z,), TOLERANCE)
-            redundancy[i, i + 1 :] = redundancy[i + 1 :, i] = _middle(part.redundancy)[:, 0]
+            part = _middle(terms(shown[i + 1 :], (z,)).redundancy)[:, 0]
+            redundancy[i, i + 1 :] = redundancy[i + 1 :, i] = part
         names = _labels(selector, [units[u] for u in shown], feature_names)
         kept = min(len(chosen), n_candidates)
         return cls(names, relevance[shown], redundancy, chosen=kept)
@@ -284,13 +284,16 @@ def _require_selector(selector: Any) -> None:
     check_is_fitted(selector)
 
 
-def _criterion(selector: InformationSelector) -> Criterion:
-    return JointInformation() if selector.criterion is None else selector.criterion
+def _ends(selector: InformationSelector) -> np.ndarray:
+    """Return the ends of the scores: a standard error on either side, or what is certified."""
+    error = selector.standard_errors_[:, None] * np.array([-1.0, 1.0])
+    around = selector.scores_[:, None] + error
+    return np.where(np.isnan(error), selector.score_bounds_, around)
 
 
 def _chosen(selector: InformationSelector) -> list[list[int]]:
     """Return the chosen features in order of selection, each as its columns."""
-    unit_of = {j: unit for unit in selector._units(selector.n_features_in_) for j in unit}
+    unit_of = {j: unit for unit in selector.feature_groups_ for j in unit}
     found: list[list[int]] = []
     for j in selector.indices_.tolist():
         if unit_of[j] not in found:
@@ -314,17 +317,6 @@ def _labels(
             f"{selector.n_features_in_} columns"
         )
     return [str(names[u[0]]) + (f" + {len(u) - 1}" if len(u) > 1 else "") for u in units]
-
-
-def _information(
-    selector: InformationSelector, X: Any, y: Any, sample_weight: Any, units: list[list[int]]
-) -> Any:
-    """Return the entropies of an unfitted selector's table."""
-    columns, symbol = selector._read(X, y)
-    target = reading.read_target(y, selector.task)
-    weights = selector._weights(sample_weight, len(columns[0].values))
-    table = selector._table(columns, symbol, units, target, weights)
-    return _criterion(selector).information(table)
 
 
 def _middle(values: Any) -> np.ndarray:

@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 
 from lorenyi.data.reading import read_columns
-from lorenyi.kernels import Gaussian
+from lorenyi.functionals import Renyi
 from lorenyi.plots import RelevanceDisplay, SelectionPathDisplay
 from lorenyi.report.eigenvalues import curve
 from lorenyi.report.finding import Finding, Section, Table, bits, counted, listed
 from lorenyi.report.page import shortened, table_section
-from lorenyi.selection import Criterion, InformationSelector, JointInformation, reading
+from lorenyi.selection import InformationSelector, NeighborInformation, reading
+from lorenyi.selection.criteria import BaseCriterion
 
 SHOWN = 30  # columns of the maps
 BEYOND = 3  # columns of the path after the chosen ones
@@ -51,7 +52,7 @@ def selection(
     [1, 'x1']
     """
     path = SelectionPathDisplay.from_estimator(selector)
-    criterion = JointInformation() if selector.criterion is None else selector.criterion
+    criterion = selector.criterion
     # Of this the information of the set is a share; other criteria tell no share.
     whole = selector.target_entropy_ if criterion.of_the_set else None
     n, d = X.shape[0], selector.n_features_in_
@@ -73,11 +74,16 @@ def selection(
 def _answer(
     selector: InformationSelector,
     path: SelectionPathDisplay,
-    criterion: Criterion,
+    criterion: BaseCriterion,
     target: str,
     whole: float | None,
 ) -> list[str]:
     chosen, d = len(selector.indices_), selector.n_features_in_
+    if not chosen:
+        return [
+            f"None of {counted(d, 'column')} tells more about {target} than chance does "
+            f"(level {selector.level:g})."
+        ]
     sentences = [_headline(path.names, chosen, d, target)]
     last, first = path.scores[-1], path.scores[0]
     if whole:
@@ -88,12 +94,21 @@ def _answer(
             f"({100 * last / whole:.0f} %){alone}."
         )
     sentences.append(_stopped(selector, path))
-    width = float(np.ptp(selector.score_bounds_, axis=1).max())
-    sentences.append(
-        f"The computation is certain to {max(width, 1e-9):.1g} bits for every score; "
-        "another sample of rows would give other numbers."
-    )
+    sentences.append(_errors(selector))
     return sentences
+
+
+def _errors(selector: InformationSelector) -> str:
+    if np.isnan(selector.standard_errors_).all():
+        width = float(np.ptp(selector.score_bounds_, axis=1).max())
+        return (
+            f"The computation is certain to {max(width, 1e-9):.1g} bits for every score; "
+            "another sample of rows would give other numbers."
+        )
+    error = float(np.nanmax(selector.standard_errors_))
+    close = sum(len(step.ties) > 0 for step in selector.path_)
+    tied = f" At {close} of {len(selector.path_)} steps another column was as good within it."
+    return f"Standard error of the scores: up to {bits(error)} bits." + (tied if close else "")
 
 
 def _headline(names: list[str], chosen: int, d: int, target: str) -> str:
@@ -103,7 +118,7 @@ def _headline(names: list[str], chosen: int, d: int, target: str) -> str:
 
 
 def _stopped(selector: InformationSelector, path: SelectionPathDisplay) -> str:
-    if selector.n_features_to_select != "auto":
+    if not isinstance(selector.n_features_to_select, str):
         return f"It was asked for {counted(len(path.names), 'feature')}."
     if len(selector.indices_) == selector.n_features_in_:
         return "The search went through all columns: each did better than its own permutations."
@@ -116,6 +131,8 @@ def _stopped(selector: InformationSelector, path: SelectionPathDisplay) -> str:
 def _facts(
     selector: InformationSelector, path: SelectionPathDisplay, whole: float | None, n: int
 ) -> list[tuple[str, str]]:
+    if not len(path.scores):
+        return [(f"0 of {selector.n_features_in_:,}", "columns chosen"), (f"{n:,}", "rows")]
     facts = [
         (f"{len(selector.indices_)} of {selector.n_features_in_:,}", "columns chosen"),
         (bits(path.scores[-1]), "bits, last score"),
@@ -129,14 +146,14 @@ def _facts(
 
 
 def _table(
-    selector: InformationSelector, path: SelectionPathDisplay, criterion: Criterion
+    selector: InformationSelector, path: SelectionPathDisplay, criterion: BaseCriterion
 ) -> Table:
     steps = _steps(selector)
-    bounds, p = selector.score_bounds_[steps], selector.p_values_[steps]
-    adds = np.diff(path.scores, prepend=0.0)
+    p, adds = selector.p_values_[steps], selector.gains_[steps]
+    bounds = path.scores[:, None] if path.bounds is None else path.bounds
     columns = ["step", "column", "score", "adds", "low", "high", "p"]
     rows = [
-        [i + 1, name, float(path.scores[i]), float(adds[i]), *map(float, bounds[i]), float(p[i])]
+        [i + 1, name, float(path.scores[i]), float(adds[i]), *_pair(bounds[i]), float(p[i])]
         for i, name in enumerate(path.names)
     ]
     unused = [] if criterion.of_the_set else ["adds"]
@@ -146,38 +163,48 @@ def _table(
     return Table([columns[i] for i in kept], [[row[i] for i in kept] for row in rows], "score")
 
 
+def _pair(ends: np.ndarray) -> tuple[float, float]:
+    return float(ends.min()), float(ends.max())
+
+
 def _steps(selector: InformationSelector) -> list[int]:
     """Return where each chosen feature begins among the chosen columns; a group is one."""
-    units = selector._units(selector.n_features_in_)
+    units = selector.feature_groups_
     unit_of = {j: u for u, unit in enumerate(units) for j in unit}
     owners = [unit_of[j] for j in selector.indices_.tolist()]
     return [i for i, u in enumerate(owners) if u not in owners[:i]]
 
 
-def _settings(selector: InformationSelector, criterion: Criterion) -> dict[str, Any]:
-    entropy = criterion.entropy
-    how = (
-        f"Shannon's, {criterion.bins} bins of equal frequency"
-        if entropy is None
-        else f"Rényi's, order {entropy.alpha:g}, rank {entropy.rank or 'none'}"
-    )
+def _settings(selector: InformationSelector, criterion: BaseCriterion) -> dict[str, Any]:
     return {
         "criterion": type(criterion).__name__,
-        "information": how,
+        "information": _how(criterion),
         "features": selector.n_features_to_select,
         "task": selector.task,
-        "kernel": repr(Gaussian(1.0) if selector.kernel is None else selector.kernel),
-        "standardised": "yes" if selector.standardize else "no",
-        "groups": selector.groups,
+        "kernel": None if isinstance(criterion, NeighborInformation) else repr(selector.kernel_),
+        "standardized": "yes" if selector.standardize else "no",
+        "groups": selector.feature_groups,
         "given": selector.must_include,
-        "level": selector.level if selector.n_features_to_select == "auto" else None,
+        "level": selector.level if isinstance(selector.n_features_to_select, str) else None,
         "seed": selector.random_state,
     }
 
 
+def _how(criterion: BaseCriterion) -> str:
+    if isinstance(criterion, NeighborInformation):
+        return f"of neighbors, bandwidth {criterion.bandwidth:g} on normal scores"
+    entropy = getattr(criterion, "entropy", None)
+    if entropy is None:
+        return f"Shannon's, {getattr(criterion, 'bins', 5)} bins of equal frequency"
+    if isinstance(entropy, Renyi):
+        return f"Rényi's, order {entropy.alpha:g}, rank {entropy.rank or 'none'}"
+    return "of order 2, from pairs of rows"
+
+
 def _python(selector: InformationSelector, weighted: bool) -> str:
-    defaults = InformationSelector().get_params()
-    given = {k: v for k, v in selector.get_params().items() if v != defaults[k] and k != "verbose"}
+    defaults = InformationSelector().get_params(deep=False)
+    asked = selector.get_params(deep=False)
+    given = {k: v for k, v in asked.items() if v != defaults[k] and k != "progress"}
     criterion = given.get("criterion")
     names = ["InformationSelector"] + ([type(criterion).__name__] if criterion is not None else [])
     lines = [f"from lorenyi.selection import {', '.join(sorted(names))}"]
@@ -198,9 +225,11 @@ def _sections(
     X: Any,
     y: Any,
     sample_weight: Any,
-    criterion: Criterion,
+    criterion: BaseCriterion,
     target: str,
 ) -> list[Section]:
+    if not len(selector.indices_):
+        return []
     beyond = BEYOND if len(selector.indices_) < selector.n_features_in_ else 0
     longer = SelectionPathDisplay.from_estimator(
         selector, X, y, sample_weight=sample_weight, beyond=beyond
@@ -219,7 +248,7 @@ def _sections(
 
 
 def _path(
-    path: SelectionPathDisplay, criterion: Criterion, selector: InformationSelector, target: str
+    path: SelectionPathDisplay, criterion: BaseCriterion, selector: InformationSelector, target: str
 ) -> Section:
     stop = len(path.names) if path.stop is None else path.stop
     bounds = path.scores[:, None] if path.bounds is None else path.bounds
@@ -242,7 +271,7 @@ def _path(
         if of_set:
             row["from"] = float(path.scores[i - 1]) if i else 0.0
         rows.append(row)
-    auto = selector.n_features_to_select == "auto"
+    auto = isinstance(selector.n_features_to_select, str)
     why = "the next did no better than its permutations" if auto else "as many as asked for"
     after = "; what would have followed:" if stop < len(path.names) else ""
     return {
@@ -307,13 +336,11 @@ def _rounded(*values: float) -> list[float]:
 
 def _spectrum(selector: InformationSelector, X: Any, sample_weight: Any) -> Section:
     columns = read_columns(X)
-    nominal = set(selector._columns("categorical_features"))
     chosen = selector.indices_.tolist()
-    symbols = [j in nominal or (columns[j].kind == "label") for j in chosen]
+    symbols = [bool(selector.categorical_[j]) for j in chosen]
     joint = reading.variable([columns[j] for j in chosen], symbols, [False] * len(chosen))
-    kernel = Gaussian(1.0) if selector.kernel is None else selector.kernel
-    weights = selector._weights(sample_weight, len(columns[0].values))
-    A = joint.gram(kernel, selector.standardize, weights)
+    weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+    A = joint.gram(selector.kernel_, selector.standardize, weights)
     return curve(
         {"chosen columns": A},
         "Spectrum of the chosen columns",

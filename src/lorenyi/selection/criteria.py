@@ -31,6 +31,7 @@ from lorenyi.selection.counts import Counts
 from lorenyi.selection.information import Kernels
 from lorenyi.selection.intervals import ratio
 from lorenyi.selection.pairs import Pairs
+from lorenyi.selection.sampled import Look
 from lorenyi.selection.table import Table
 from lorenyi.selection.terms import SampledTerms, Terms
 
@@ -58,7 +59,7 @@ class BaseCriterion(ABC):
         """
 
     def before(self, t: Any) -> Any:
-        """Return the score of the chosen set without a candidate: 0 where scores are not of sets."""
+        """Return the score of the chosen set without a candidate; 0 if scores are not of sets."""
         return 0.0
 
     @abstractmethod
@@ -175,12 +176,17 @@ class NeighborInformation(BaseCriterion):
 
     def score(self, t: SampledTerms) -> Any:
         """Return the information of the chosen features and each candidate."""
-        found = t.engine.neighbors(t.candidates, t.chosen, self.smoothing, self.share, t.look)
+        pairs = _pairs(t)
+        found = pairs.neighbors(t.candidates, t.chosen, self.smoothing, self.share, t.look)
         return found[:, t.at]
 
     def before(self, t: SampledTerms) -> Any:
         """Return the information of the chosen features."""
-        return t.engine.neighbors_alone(t.chosen, self.smoothing, self.share, t.look)[t.at]
+        return _pairs(t).neighbors_alone(t.chosen, self.smoothing, self.share, t.look)[t.at]
+
+    def without(self, engine: Pairs, chosen: tuple[int, ...], look: Look) -> np.ndarray:
+        """Return the information of the chosen features without each of them."""
+        return engine.neighbors_without(chosen, self.smoothing, self.share, look)[:, 0]
 
     def engine(self, table: Table, seed: int = 0, workers: int | None = None) -> Pairs:
         """Return pairs of rows."""
@@ -190,6 +196,11 @@ class NeighborInformation(BaseCriterion):
     def max_rows(self) -> int | None:
         """How many rows of a table are looked at; None: all."""
         return self.rows
+
+
+def _pairs(t: SampledTerms) -> Pairs:
+    assert isinstance(t.engine, Pairs)
+    return t.engine
 
 
 @dataclass(frozen=True)

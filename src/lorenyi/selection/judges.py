@@ -12,6 +12,7 @@ from scipy import stats
 
 from lorenyi.selection.criteria import BaseCriterion, NeighborInformation
 from lorenyi.selection.information import Information
+from lorenyi.selection.pairs import Pairs
 from lorenyi.selection.race import REPORTED, TIE, Race, reported, score
 from lorenyi.selection.sampled import Features, Look, Sampled, Scores
 from lorenyi.selection.table import Table
@@ -127,7 +128,7 @@ class Sampling(Judge):
         while True:
             found = Scores.of(self.values(candidates[left], chosen, Look(blocks)))
             scores[left], errors[left] = found.values, found.standard_errors
-            best = int(np.argmax(found.values))
+            best = int(np.argmax(found.values >= found.values.max() - TIE))
             lead, error = found.leads(best)
             close = lead <= CLOSE * error
             if close.sum() <= 1 or blocks == self.engine.count:
@@ -195,9 +196,8 @@ class Sampling(Judge):
     def without(self, chosen: Features) -> np.ndarray:
         """Return the score of the chosen set without each of its features, on all rows."""
         look = Look(self.engine.count)
-        if isinstance(self.criterion, NeighborInformation):
-            c, engine = self.criterion, self.engine
-            return np.asarray(engine.neighbors_without(chosen, c.smoothing, c.share, look)[:, 0])  # type: ignore[attr-defined]
+        if isinstance(self.criterion, NeighborInformation) and isinstance(self.engine, Pairs):
+            return self.criterion.without(self.engine, chosen, look)
         rest = [tuple(i for i in chosen if i != j) for j in chosen]
         return np.array([self.values(np.array(r[-1:]), r[:-1], look)[0, 0] for r in rest])
 

@@ -30,11 +30,11 @@ class SelectionPath(Sequence[Step]):
     --------
     >>> from sklearn.datasets import load_iris
     >>> from lorenyi.selection import InformationSelector
-    >>> X, y = load_iris(return_X_y=True, as_frame=False)
+    >>> X, y = load_iris(return_X_y=True)
     >>> InformationSelector(2).fit(X, y).path_
-    step  feature  information     gain             p  within a standard error
-       1  x3       1.209 ± 0.034   1.209 ± 0.034    -  -
-       2  x2       1.276 ± 0.029   0.067            -  -
+    step  feature  information    gain   p  within a standard error
+       1  x3       0.853 ± 0.027  0.853  -  x2
+       2  x2       1.096 ± 0.027  0.243  -  -
     """
 
     def __init__(self, path: Path, names: list[list[str]]) -> None:
@@ -118,7 +118,9 @@ def _with_error(value: float, error: float) -> str:
 def ranking(path: Path, chosen: list[int], units: list[list[int]], columns: int) -> np.ndarray:
     """Return the rank of each column: 1 for the first, then as the last step saw the others."""
     others = [u for u in range(len(units)) if u not in chosen]
-    last = path.refused if path.refused is not None else (path.steps or [None])[-1]
+    last = path.refused
+    if last is None and path.steps:
+        last = path.steps[-1]
     seen = {}
     if last is not None:
         scores = np.nan_to_num(last.scores, nan=-np.inf)
@@ -144,7 +146,7 @@ def smallest(path: Path, judge: Judge) -> Path:
     )
     lead, error = found.leads(int(np.argmax(found.values)))
     size = int(np.argmax(lead <= error)) + 1
-    path.steps, path.refused = path.steps[:size], (path.steps + [path.refused])[size]
+    path.steps, path.refused = path.steps[:size], [*path.steps, path.refused][size]
     return path
 
 
@@ -156,8 +158,8 @@ def relevance(judge: Judge, search: Search, level: float) -> np.ndarray:
     """
     if not isinstance(judge, Sampling):
         raise ValueError(
-            "n_features_to_select='relevant' needs scores with sampling errors: a criterion such as "
-            "NeighborInformation() or JMI(), without a Renyi entropy"
+            "n_features_to_select='relevant' needs scores with sampling errors: a criterion such "
+            "as NeighborInformation() or JMI(), without a Renyi entropy"
         )
     found = np.ones(len(search.same))
     candidates = np.array([i for i in range(len(search.same)) if i not in search.last])

@@ -6,10 +6,11 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
+from sklearn.utils.validation import _num_samples
 
 from lorenyi import _arrays
 from lorenyi.data.columns import Column
-from lorenyi.data.reading import read_columns, row_count
+from lorenyi.data.reading import is_elsewhere, read_columns, row_count
 from lorenyi.selection.table import Variable
 
 MAX_CLASSES = 50  # of whole numbers that are taken for labels: letters are, ages are not
@@ -62,7 +63,7 @@ def require_aligned(X: Any, y: Any) -> None:
     """Refuse a missing target, and one of another length."""
     if y is None:
         raise ValueError("requires y to be passed, but the target y is None")
-    n, m = row_count(X), row_count(y)
+    n, m = (row_count(x) if is_elsewhere(x) else _num_samples(x) for x in (X, y))
     if n != m:
         raise ValueError(f"X has {n} rows and y has {m}: they must be the same rows")
     shape = getattr(X, "shape", (n, 1))

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import check_random_state
 from sklearn.utils._set_output import _get_output_config
@@ -29,6 +29,7 @@ from lorenyi.selection.judges import judge_of
 from lorenyi.selection.path import SelectionPath, ranking, rejected, relevance, smallest
 from lorenyi.selection.search import Path, Search, Stop
 from lorenyi.selection.table import Table
+from lorenyi.selection.terms import Terms, terms_of
 
 DEFAULT = NeighborInformation()
 
@@ -46,8 +47,8 @@ class InformationSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     n_features_to_select : int, float or {"auto", "relevant", "smallest"}
         How many features (groups count once), or a share of them. "auto": go on while the best
         candidate adds something and scores better than the best of permuted ones, the first
-        included (see `level`); there may be none. "relevant": those, and every feature that tells something by itself, redundant
-        ones included, with a false discovery rate of at most `level`. "smallest": the shortest part
+        included (see `level`); there may be none. "relevant": those, and every feature that tells
+        something by itself, redundant ones included, with a false discovery rate of at most `level`. "smallest": the shortest part
         of the path of "auto" whose score is within a standard error of the best.
     criterion : criterion
         What to maximize. With a `Renyi` entropy, such as `JointInformation(Renyi(2, rank=100))`,
@@ -234,15 +235,12 @@ class InformationSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         self, X: Any, y: Any, sample_weight: Any, seed: int
     ) -> tuple[Table, list[list[int]]]:
         """Return what the search reads, and the columns of each of its features."""
-        reading.require_aligned(X, y)
         cluster = workers_of(X)
-        weights = self._weights(in_memory(sample_weight, "sample_weight"), row_count(X))
-        rows = reading.drawn(row_count(X), weights, self.criterion.max_rows, seed)
-        if rows is not None:
-            X, y, weights = take_rows(X, rows, "X"), take_rows(y, rows, "y"), None
-        X, y = in_memory(X, "X"), in_memory(y, "y")
+        X, y, sample_weight = self._drawn(X, y, sample_weight, seed)
         columns = self._columns_of(X)
+        reading.require_aligned(X, y)
         reading.require_values(columns, self.missing == "value")
+        weights = self._weights(sample_weight, len(columns[0].values))
         nominal = self._nominal(columns)
         target = reading.read_target(y, self.task)
         self.task_ = "classification" if target.symbols.shape[1] else "regression"
@@ -263,6 +261,18 @@ class InformationSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         if self.criterion.max_rows is not None:
             table = table.expanded(seed)  # a row for each point
         return replace(table, cluster=cluster), units
+
+    def _drawn(self, X: Any, y: Any, sample_weight: Any, seed: int) -> tuple[Any, Any, Any]:
+        """Return everything in memory: all rows, or of very many those that are looked at."""
+        sample_weight = in_memory(sample_weight, "sample_weight")
+        most, n = self.criterion.max_rows, row_count(X)
+        rows = None
+        if most is not None and n and (n > most or sample_weight is not None):
+            rows = reading.drawn(n, self._weights(sample_weight, n), most, seed)
+        if rows is None:
+            return in_memory(X, "X"), in_memory(y, "y"), sample_weight
+        reading.require_aligned(X, y)
+        return take_rows(X, rows, "X"), take_rows(y, rows, "y"), None
 
     def _keep(
         self,
@@ -303,12 +313,31 @@ class InformationSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         self.feature_groups_ = units
         if not chosen:
             warnings.warn(
-                f"no feature was selected: the best of {len(units)}, {self.path_.best_refused}, tells "
-                f"no more about y than chance does (level={self.level:g}); ask for a number of "
-                "features to choose them all the same",
+                f"no feature was selected: the best of {len(units)}, {self.path_.best_refused}, "
+                f"tells no more about y than chance does (level={self.level:g}); ask for a number "
+                "of features to choose them all the same",
                 UserWarning,
                 stacklevel=3,
             )
+
+    def terms(self, X: Any, y: Any, sample_weight: Any = None) -> Callable[..., Terms]:
+        """Return the informations that criteria are made of, measured as this selector does.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As for `fit`.
+
+        Returns
+        -------
+        callable
+            Of candidates and given features (numbers of `feature_groups_`), which gives their
+            `Terms`: relevance, redundancy and so on.
+        """
+        seed = _seed(self.random_state)
+        other = clone(self)
+        table, _ = other._table(X, y, sample_weight, seed)
+        return terms_of(self.criterion.engine(table, seed, _workers(self.n_jobs)))
 
     def transform(self, X: Any) -> Any:
         """Return the chosen columns of X, in the order they have there.
@@ -503,7 +532,8 @@ class InformationSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
 
 
 def _require_number(name: str, value: Any, low: float, high: float, what: str) -> None:
-    if not isinstance(value, Real) or isinstance(value, bool) or not low < value < high:
+    number = isinstance(value, Real) and not isinstance(value, bool)
+    if not number or not low < float(value) < high:
         raise ValueError(f"{name}={value!r}: it must be {what}")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -12,6 +13,8 @@ from lorenyi.selection.ends import Side
 from lorenyi.selection.information import Information
 from lorenyi.selection.intervals import Intervals, stack
 from lorenyi.selection.sampled import Features, Look, Sampled
+
+TOLERANCE = 1e-2  # bits, of certified terms that are only shown
 
 
 class Terms(ABC):
@@ -193,3 +196,15 @@ def _row(x: Any) -> Any:
 
 def _column(x: Any) -> Any:
     return x[:, None]
+
+
+def terms_of(engine: Any, tol: float = TOLERANCE) -> Callable[..., Terms]:
+    """Return what gives the terms of candidates and chosen features, of an engine."""
+
+    def make(candidates: Any, chosen: Sequence[int] = ()) -> Terms:
+        x, given = np.asarray(candidates, dtype=np.int64), tuple(int(i) for i in chosen)
+        if isinstance(engine, Sampled):
+            return SampledTerms(engine, x, given, Look(engine.first(len(x))), 0)
+        return CertifiedTerms(engine, x, given, tol)
+
+    return make
