@@ -7,8 +7,9 @@ import oracles
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.base import clone
 
-from lorenyi import Exact, Gaussian, Lanczos, Renyi
+from lorenyi import CollisionEntropy, Exact, Gaussian, Lanczos, Renyi
 from lorenyi.selection import (
     CMIM,
     DISR,
@@ -124,7 +125,8 @@ def test_renyis_flavour_is_the_formula_on_kernel_matrices(criterion, alpha, rank
 @pytest.mark.parametrize("criterion", [JointInformation, JMI])
 def test_columns_of_few_values_give_the_same_when_their_equal_rows_are_folded(criterion):
     chosen, scores = greedy(FORMULAS[criterion], kernel_entropy(1.01, 5), list(BINARY.T), Y, 4)
-    found = InformationSelector(4, criterion=criterion(entropy=Renyi(1.01, 5))).fit(BINARY, Y)
+    functional = criterion(entropy=Renyi(1.01, 5))
+    found = InformationSelector(4, criterion=functional, categorical_features=None).fit(BINARY, Y)
     assert found.indices_.tolist() == chosen
     assert found.scores_ == pytest.approx(scores, abs=1e-9)
 
@@ -259,11 +261,14 @@ def test_columns_stack_as_intervals_if_one_is():
     assert found.width.tolist() == [[0.0, 1.0], [0.0, 0.0]]
 
 
-def test_the_kernel_is_the_one_that_was_asked_for():
-    narrow = InformationSelector(2, kernel=Gaussian(0.2)).fit(X, Y)
-    wide = InformationSelector(2, kernel=Gaussian(0.2 * 5), standardize=True).fit(X, Y)
-    scaled = InformationSelector(2, kernel=Gaussian(0.2), standardize=False).fit(
-        (X - X.mean(0)) / X.std(0), Y
-    )
-    assert narrow.scores_ == pytest.approx(scaled.scores_, abs=1e-9)
+@pytest.mark.parametrize("entropy", [Renyi(2, 20), CollisionEntropy()])
+def test_the_kernel_is_the_one_that_was_asked_for(entropy):
+    criterion = JointInformation(entropy=entropy)
+    narrow = InformationSelector(2, criterion=criterion, kernel=Gaussian(0.2)).fit(X, Y)
+    wide = InformationSelector(2, criterion=criterion, kernel=Gaussian(1.0)).fit(X, Y)
+    standard = (X - X.mean(0)) / X.std(0)
+    scaled = clone(narrow).set_params(standardize=False).fit(standard, Y)
+    assert narrow.scores_ == pytest.approx(scaled.scores_, abs=1e-6)
     assert abs(narrow.scores_[1] - wide.scores_[1]) > 0.01
+    with pytest.raises(ValueError, match="NeighborInformation compares ranks of columns"):
+        InformationSelector(2, kernel=Gaussian(0.2)).fit(X, Y)

@@ -216,9 +216,9 @@ def test_columns_of_a_group_come_together():
     assert found.indices_.size == found.scores_.size == 4
     assert found.support_.sum() == 4
     names = pd.DataFrame(X, columns=list("abcde"))
-    assert InformationSelector(2, feature_groups=[["b", "c", "d"]]).fit(names, y).indices_.tolist() == (
-        found.indices_.tolist()
-    )
+    assert InformationSelector(2, feature_groups=[["b", "c", "d"]]).fit(
+        names, y
+    ).indices_.tolist() == (found.indices_.tolist())
     with pytest.raises(ValueError, match="in two groups"):
         InformationSelector(2, feature_groups=[[1, 2], [2, 3]]).fit(X, y)
 
@@ -301,7 +301,7 @@ def test_frames_keep_names_and_kinds_of_columns(frame):
     assert found.get_feature_names_out().tolist() == ["colour", "size"]
     coded = np.column_stack([columns["noise"], colour, columns["flag"], columns["size"]])
     same = InformationSelector(2, categorical_features=[1, 2]).fit(coded, y)
-    assert found.scores_ == pytest.approx(same.scores_, abs=1e-9)
+    assert found.scores_ == pytest.approx(same.scores_, abs=1e-6)  # another order of float32 sums
     library = "pandas" if frame is pd.DataFrame else "polars"
     kept = found.set_output(transform=library).transform(table)
     assert isinstance(kept, frame)
@@ -338,7 +338,7 @@ def test_missing_values_are_an_error_or_a_value():
         InformationSelector(1).fit(X, y)
     with pytest.raises(ValueError, match=re.escape("missing='value'")):
         InformationSelector(1).fit(pd.DataFrame(X, columns=list("abc")), y)
-    for criterion in (None, JMI()):
+    for criterion in (NeighborInformation(), JMI()):
         selector = InformationSelector(1, criterion=criterion, missing="value").fit(X, y)
         assert selector.indices_.tolist() == [1]  # that it is missing tells
         assert selector.transform(X).shape == (200, 1)

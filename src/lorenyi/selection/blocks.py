@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal, TypeAlias
 
 import numpy as np
 from scipy.special import ndtri
@@ -12,6 +13,8 @@ from scipy.stats import rankdata
 from lorenyi.data.sources import slices
 from lorenyi.selection.sampled import Features
 from lorenyi.selection.table import Variable
+
+Scale: TypeAlias = Literal["ranks", "standard", "none"]
 
 CHUNK = 2**18  # numbers of a piece of a kernel: they stay in the cache
 WIDE = 64  # candidates of such a piece
@@ -39,17 +42,14 @@ class Columns:
     places: list[tuple[list[int], list[int]]]
 
     @classmethod
-    def of(cls, variables: Sequence[Variable], bandwidth: float, ranks: bool) -> Columns:
-        """Prepare variables: numbers get a common scale, a missing value is a label of its own.
-
-        With `ranks` they become normal scores, else they are standardized.
-        """
+    def of(cls, variables: Sequence[Variable], bandwidth: float, scale: Scale) -> Columns:
+        """Prepare variables: numbers get a common scale, a missing value is a label of its own."""
         numbers: list[np.ndarray] = []
         labels: list[np.ndarray] = []
         places = []
         for variable in variables:
             own: tuple[list[int], list[int]] = ([], [])
-            scaled = _normal_scores(variable.numbers) if ranks else variable.standardised(None)
+            scaled = _scaled(variable, scale)
             for column in scaled.T:
                 own[0].append(len(numbers))
                 numbers.append(np.nan_to_num(column) / bandwidth)
@@ -117,6 +117,12 @@ def _stacked(columns: list[np.ndarray], n: int, dtype: type) -> np.ndarray:
     return np.stack(columns, axis=1).astype(dtype) if columns else np.zeros((n, 0), dtype)
 
 
+def _scaled(variable: Variable, scale: Scale) -> np.ndarray:
+    if scale == "ranks":
+        return _normal_scores(variable.numbers)
+    return variable.standardised(None) if scale == "standard" else variable.numbers
+
+
 def _normal_scores(X: np.ndarray) -> np.ndarray:
     """Return the normal quantiles of the ranks of each column, with standard deviation 1.
 
@@ -182,8 +188,8 @@ class Block:
         w = _powered(self.log_weights(given), power)
         both = np.empty((n, 2 * len(orders), n), np.float32)
         for b, order in enumerate(orders):
-            both[:, 2 * b] = w[np.ix_(order, order)]
-            both[:, 2 * b + 1] = (w * self.t)[np.ix_(order, order)]
+            for k, part in enumerate((w, w * self.t)):
+                both[:, 2 * b + k] = part[order].take(order, axis=1)
         found = np.empty((n, 2 * len(orders), len(features)), np.float32)
         for some in slices(len(features), WIDE):
             part = features[some].tolist()

@@ -114,7 +114,8 @@ class Counts(Sampled):
 
     def _entropies(self, both: np.ndarray, x: np.ndarray) -> np.ndarray:
         """Return the entropies of (x, given) and (x, given, target): 2 x (1 + groups)."""
-        code = _dense(x * (int(both.max()) + 1) + both, self.classes)
+        size = (int(both.max()) // self.classes + 1) * self.classes
+        code = _dense(x * size + both, self.classes)
         return np.stack([self._shannon(code // self.classes), self._shannon(code)])
 
     def _shannon(self, code: np.ndarray) -> np.ndarray:

@@ -27,6 +27,7 @@ import numpy as np
 
 from lorenyi.functionals import CollisionEntropy, Renyi
 from lorenyi.kernels import Gaussian
+from lorenyi.selection.blocks import Scale
 from lorenyi.selection.counts import Counts
 from lorenyi.selection.information import Kernels
 from lorenyi.selection.intervals import ratio
@@ -119,7 +120,8 @@ class Criterion(BaseCriterion):
                 f"kernel={kernel!r}: {self.entropy!r} in a selection needs a Gaussian with a "
                 "number, such as Gaussian(1.0); give a Renyi entropy for other kernels"
             )
-        return Pairs(table, float(kernel.sigma), False, seed, workers)
+        scale: Scale = "standard" if table.standardise else "none"
+        return Pairs(table, float(kernel.sigma), scale, seed, workers)
 
     @property
     def max_rows(self) -> int | None:
@@ -150,8 +152,9 @@ class NeighborInformation(BaseCriterion):
     smoothing : float
         a: how many rows the mean counts for.
     share : float
-        Least effective share of pairs: where the product of many kernels leaves fewer, all
-        bandwidths of the chosen features are widened by a common factor.
+        Least effective share of pairs: where the product of many kernels leaves fewer, the kernels
+        of the chosen features are taken to a power below 1, which widens all bandwidths by a common
+        factor; labels that differ count 1e-12 there.
     rows : int or None
         Rows of a table that are looked at, drawn at random; None: all.
     """
@@ -190,7 +193,7 @@ class NeighborInformation(BaseCriterion):
 
     def engine(self, table: Table, seed: int = 0, workers: int | None = None) -> Pairs:
         """Return pairs of rows."""
-        return Pairs(table, self.bandwidth, True, seed, workers)
+        return Pairs(table, self.bandwidth, "ranks", seed, workers)
 
     @property
     def max_rows(self) -> int | None:

@@ -18,6 +18,7 @@ from lorenyi.selection.sampled import Features, Look, Sampled, Scores
 from lorenyi.selection.table import Table
 from lorenyi.selection.terms import SampledTerms
 
+EQUAL = 1e-7  # bits: sums are in float32
 CLOSE = 2.0  # standard errors behind the best up to which a candidate is looked at more closely
 BATCH = 12  # permutations at a time
 SPENT = 0.8  # of the level, on the first look
@@ -128,7 +129,7 @@ class Sampling(Judge):
         while True:
             found = Scores.of(self.values(candidates[left], chosen, Look(blocks)))
             scores[left], errors[left] = found.values, found.standard_errors
-            best = int(np.argmax(found.values >= found.values.max() - TIE))
+            best = int(np.argmax(found.values >= found.values.max() - EQUAL))
             lead, error = found.leads(best)
             close = lead <= CLOSE * error
             if close.sum() <= 1 or blocks == self.engine.count:
@@ -171,9 +172,9 @@ class Sampling(Judge):
             while done < count and above <= allowed:
                 size = min(BATCH, count - done)
                 null = self.values(step.candidates, chosen, Look(blocks, size, done))
-                above += int(np.sum(np.nanmax(null, axis=0) >= best - TIE))
+                above += int(np.sum(np.nanmax(null, axis=0) >= best - EQUAL))
                 done += size
-            p = min(p, (1 + above) / (1 + done) / share)
+            p = min(p, (1 + above) / ((1 + done) * share))
             if above <= allowed:
                 break
         return p

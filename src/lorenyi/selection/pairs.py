@@ -16,7 +16,7 @@ import numpy as np
 
 from lorenyi import _arrays
 from lorenyi._threads import parallel
-from lorenyi.selection.blocks import LEAST, Block, Columns
+from lorenyi.selection.blocks import LEAST, Block, Columns, Scale
 from lorenyi.selection.sampled import GROUPS, Features, Look, Sampled
 from lorenyi.selection.table import Table
 
@@ -35,8 +35,8 @@ class Pairs(Sampled):
         Features and target; rows with frequencies are repeated.
     bandwidth : float
         Of numbers, in standard deviations.
-    ranks : bool
-        Whether numbers become normal scores.
+    scale : {"ranks", "standard", "none"}
+        Whether numbers become normal scores, are standardized, or stay as they are.
     seed : int
         Of the rows that make up the blocks, and of permutations.
     workers : int or None
@@ -47,14 +47,14 @@ class Pairs(Sampled):
         self,
         table: Table,
         bandwidth: float,
-        ranks: bool,
+        scale: Scale,
         seed: int = 0,
         workers: int | None = None,
     ) -> None:
         super().__init__(seed)
         self.workers = workers
-        self._columns = Columns.of(table.features, bandwidth, ranks)
-        self._target = Columns.of([table.target], 1.0, ranks)
+        self._columns = Columns.of(table.features, bandwidth, scale)
+        self._target = Columns.of([table.target], 1.0, "ranks" if scale == "ranks" else "standard")
         order = np.argsort(_arrays.hashed(seed, 41, len(table))[:, 0])
         self.count = max(1, len(order) // BLOCK_ROWS)
         size = len(order) // self.count

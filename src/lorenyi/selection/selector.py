@@ -48,8 +48,9 @@ class InformationSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         How many features (groups count once), or a share of them. "auto": go on while the best
         candidate adds something and scores better than the best of permuted ones, the first
         included (see `level`); there may be none. "relevant": those, and every feature that tells
-        something by itself, redundant ones included, with a false discovery rate of at most `level`. "smallest": the shortest part
-        of the path of "auto" whose score is within a standard error of the best.
+        something by itself, redundant ones included, with a false discovery rate of at most
+        `level`. "smallest": the shortest part of the path of "auto" whose score is within a
+        standard error of the best.
     criterion : criterion
         What to maximize. With a `Renyi` entropy, such as `JointInformation(Renyi(2, rank=100))`,
         scores are certified intervals, narrowed until one candidate leads.
@@ -311,7 +312,7 @@ class InformationSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         self.ranking_ = ranking(path, chosen, units, self.n_features_in_)
         self.target_entropy_ = path.target_entropy
         self.feature_groups_ = units
-        if not chosen:
+        if not chosen and path.refused is not None:
             warnings.warn(
                 f"no feature was selected: the best of {len(units)}, {self.path_.best_refused}, "
                 f"tells no more about y than chance does (level={self.level:g}); ask for a number "

@@ -1,0 +1,426 @@
+"""Information from pairs of rows: its formula, its errors, its tests, and what they decide."""
+
+import time
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import norm, rankdata
+from sklearn.datasets import load_breast_cancer, load_iris
+from sklearn.model_selection import GridSearchCV
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import Pipeline
+
+from lorenyi import CollisionEntropy
+from lorenyi.selection import JMI, MRMR, InformationSelector, JointInformation, NeighborInformation
+from lorenyi.selection.judges import Sampling
+from lorenyi.selection.pairs import Pairs
+from lorenyi.selection.path import rejected
+from lorenyi.selection.sampled import Look, Scores
+from lorenyi.selection.table import Table, Variable
+
+IRIS, SPECIES = load_iris(return_X_y=True)
+
+
+def numbers(x):
+    x = np.asarray(x, dtype=float).reshape(len(x), -1)
+    return Variable(x, np.zeros((len(x), 0), dtype=int), np.zeros(x.shape[1], dtype=bool))
+
+
+def labels(y):
+    y = np.asarray(y).reshape(-1, 1)
+    return Variable(np.zeros((len(y), 0)), y, np.zeros(0, dtype=bool))
+
+
+def mixed(n=60, seed=0):
+    """Numbers, one of them with gaps, a label, and a label to be told."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 3))
+    X[rng.uniform(size=n) < 0.2, 2] = np.nan
+    kind = rng.integers(0, 3, n)
+    y = (X[:, 0] + 0.5 * kind + 0.5 * rng.normal(size=n) > 0.5).astype(int)
+    return Table([*(numbers(X[:, j]) for j in range(3)), labels(kind)], labels(y)), X, kind, y
+
+
+# ------------------------------------------------------------------------------------- oracles
+
+
+def scores_of(x):
+    """Normal scores in a loop; gaps at the middle."""
+    there = ~np.isnan(x)
+    z = np.zeros(len(x))
+    z[there] = norm.ppf((rankdata(x[there]) - 0.5) / there.sum())
+    z[there] /= z[there].std()
+    return z, there
+
+
+def kernels(X, kind):
+    found = []
+    for x in X.T:
+        z, there = scores_of(x)
+        found.append(np.exp(-((z[:, None] - z) ** 2)) * (there[:, None] == there))
+    return [*found, (kind[:, None] == kind).astype(float)]
+
+
+def widened(K, power):
+    return np.maximum(K, 1e-12) ** power
+
+
+def neighbor_information(K, y, power=1.0, given=()):
+    """The formula in the docstring, row by row; `power` widens the kernels that are given."""
+    n, total = len(y), 0.0
+    w = np.prod([widened(K[i], power) for i in given[:-1]] + [K[given[-1]]], axis=0)
+    for i in range(n):
+        others = [j for j in range(n) if j != i]
+        same = sum(w[i, j] for j in others if y[j] == y[i])
+        p = np.mean([y[j] == y[i] for j in others])
+        total += np.log2((same + p) / (sum(w[i, j] for j in others) + 1) / p)
+    return total / n
+
+
+def collision_entropy(*K):
+    """-log2 of the mean product over pairs of different rows."""
+    product = np.prod(K, axis=0)
+    n = len(product)
+    return -np.log2((product.sum() - np.trace(product)) / (n * (n - 1)))
+
+
+# ------------------------------------------------------------------------------------- formulas
+
+
+def test_the_information_of_neighbors_is_its_formula():
+    table, X, kind, y = mixed()
+    K = kernels(X, kind)
+    engine = Pairs(table, 1.0, "ranks")
+    every = np.arange(4)
+    alone = engine.neighbors(every, (), 1.0, 0.2, Look(1))[:, 0]
+    expected = [neighbor_information(K, y, given=(i,)) for i in range(4)]
+    assert alone == pytest.approx(expected, abs=1e-5)
+    power = engine._exponent((0, 3), 0.6)
+    assert power < 1
+    both = engine.neighbors(every, (0, 3), 1.0, 0.6, Look(1))[:, 0]
+    expected = [neighbor_information(K, y, power, (0, 3, i)) for i in range(4)]
+    assert both == pytest.approx(expected, abs=1e-5)
+
+
+def test_the_chosen_weights_are_widened_to_the_share_that_is_asked_for():
+    table, X, kind, _ = mixed(200)
+    engine = Pairs(table, 1.0, "ranks")
+    power = engine._exponent((0, 1, 2, 3), 0.3)
+    w = np.prod([widened(k, power) for k in kernels(X, kind)], axis=0)
+    w = w[~np.eye(200, dtype=bool)]
+    assert w.sum() ** 2 / (len(w) * (w**2).sum()) == pytest.approx(0.3, abs=0.02)
+    assert engine._exponent((0,), 0.1) == 1.0
+
+
+def test_information_without_a_feature_is_that_of_the_others():
+    table, *_ = mixed(80)
+    engine = Pairs(table, 1.0, "ranks")
+    chosen = (0, 1, 3)
+    found = engine.neighbors_without(chosen, 1.0, 0.01, Look(1))[:, 0]
+    rest = [tuple(i for i in chosen if i != j) for j in chosen]
+    expected = [engine.neighbors_alone(r, 1.0, 0.01, Look(1))[0] for r in rest]
+    assert found == pytest.approx(expected, abs=1e-4)
+
+
+@pytest.mark.parametrize("criterion", [JointInformation, JMI, MRMR])
+def test_criteria_of_order_2_are_their_formulas(criterion):
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(70, 4))
+    y = (X[:, 0] + X[:, 2] + rng.normal(size=70) > 0).astype(int)
+    K = [np.exp(-((x[:, None] - x) ** 2)) for x in ((X - X.mean(0)) / X.std(0)).T]
+    t = (y[:, None] == y).astype(float)
+    H = collision_entropy
+
+    def information(a, b):
+        return H(a) + H(b) - H(a, b)
+
+    entropy = CollisionEntropy()
+    found = InformationSelector(2, criterion=criterion(entropy=entropy)).fit(X, y)
+    first = int(np.argmax([information(k, t) for k in K]))
+    assert found.indices_[0] == first
+    assert found.scores_[0] == pytest.approx(information(K[first], t), abs=1e-5)
+    score = {
+        JointInformation: lambda i: H(K[i], K[first]) + H(t) - H(K[i], K[first], t),
+        JMI: lambda i: H(K[i], K[first]) + H(t) - H(K[i], K[first], t),
+        MRMR: lambda i: information(K[i], t) - information(K[i], K[first]),
+    }[criterion]
+    others = [i for i in range(4) if i != first]
+    assert found.indices_[1] == max(others, key=score)
+    assert found.scores_[1] == pytest.approx(score(found.indices_[1]), abs=1e-5)
+
+
+# ------------------------------------------------------------------------------------- errors
+
+
+@pytest.mark.parametrize("criterion", [NeighborInformation(), JMI()])
+def test_standard_errors_are_those_of_fresh_samples(criterion):
+    rng = np.random.default_rng(2)
+    values, errors = [], []
+    for _ in range(60):
+        X = rng.normal(size=(300, 1))
+        y = (X[:, 0] + rng.normal(size=300) > 0).astype(int)
+        found = InformationSelector(1, criterion=criterion).fit(X, y)
+        values.append(found.scores_[0])
+        errors.append(found.standard_errors_[0])
+    assert 0.7 < np.mean(errors) / np.std(values) < 1.4  # 60 tables: 9 % each way
+
+
+def test_a_lead_has_the_error_of_a_difference():
+    rng = np.random.default_rng(3)
+    common = rng.normal(size=25)
+    replicates = np.stack([common + 0.01 * rng.normal(size=25), common])
+    scores = Scores(np.array([1.0, 0.9]), replicates)
+    lead, error = scores.leads(0)
+    assert lead.tolist() == pytest.approx([0.0, 0.1])
+    assert error[1] < 0.1 * scores.standard_errors.min()
+
+
+def test_candidates_that_are_close_are_compared_on_more_rows():
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(6000, 3))
+    X[:, 1] = X[:, 0] + 0.01 * rng.normal(size=6000)  # the same, nearly
+    y = (X[:, 0] + rng.normal(size=6000) > 0).astype(int)
+    step = InformationSelector(1).fit(X, y).path_[0]
+    assert step.rows == 6000
+    assert [step.feature, *step.ties] in ([0, 1], [1, 0])
+    far = InformationSelector(1).fit(X[:, [0, 2]], y).path_[0]
+    assert far.rows == 2000
+    assert not len(far.ties)
+
+
+# ------------------------------------------------------------------------------------- tests
+
+
+def test_permutations_leave_everything_but_the_candidates_as_it_is():
+    table, *_ = mixed(90)
+    engine = Pairs(table, 1.0, "ranks", seed=5)
+    given = (0,)
+    null = engine.neighbors(np.array([1, 3]), given, 1.0, 0.2, Look(1, 40))
+    assert null.shape == (2, 40)
+    assert len(np.unique(null[0])) == 40
+    part = engine.neighbors(np.array([1, 3]), given, 1.0, 0.2, Look(1, 10, 30))
+    np.testing.assert_allclose(part, null[:, 30:], atol=1e-6)
+    base = engine.neighbors_alone(given, 1.0, 0.2, Look(1))[0]
+    assert null.mean() < base  # a useless column costs something
+
+
+def test_pure_noise_is_chosen_as_rarely_as_the_level_says():
+    chosen = 0
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "no feature was selected")
+        for seed in range(100):
+            rng = np.random.default_rng(seed)
+            X, y = rng.normal(size=(80, 6)), rng.integers(0, 2, 80)
+            chosen += InformationSelector(random_state=seed).fit(X, y).indices_.size > 0
+    assert chosen <= 11  # 5 expected; more than 11 has a probability of 0.004
+
+
+def test_a_second_look_at_all_rows_keeps_the_level_and_finds_more():
+    rng = np.random.default_rng(7)
+    X = rng.normal(size=(6000, 4))
+    y = (rng.uniform(size=6000) < 0.5 + 0.03 * X[:, 2]).astype(int)
+    found = InformationSelector().fit(X, y)
+    assert found.indices_.tolist() == [2]
+    assert found.p_values_[0] <= 0.05
+    step = found.path_[0]
+    judge = Sampling(NeighborInformation(), Pairs(_table(X[:2000], y[:2000]), 1.0, "ranks"))
+    assert judge.p_value(step, (), 0.05, None) > 0.05  # 2,000 rows do not show it
+
+
+def _table(X, y):
+    return Table([numbers(x) for x in X.T], labels(y))
+
+
+def test_p_values_are_not_below_what_permutations_show():
+    found = InformationSelector(n_permutations=99).fit(IRIS, SPECIES)
+    assert found.p_values_[0] == pytest.approx(0.01)
+    assert InformationSelector().fit(IRIS, SPECIES).p_values_[0] == pytest.approx(0.05)
+
+
+def test_no_step_of_auto_loses_information():
+    X, y = load_breast_cancer(return_X_y=True)
+    found = InformationSelector().fit(X, y)
+    assert (found.gains_ > 0).all()
+    assert 5 <= found.indices_.size <= 15
+
+
+# ------------------------------------------------------------------------------------- options
+
+
+def redundant(n=400, seed=0):
+    """Columns 0 and 1 matter, 2 repeats 0 noisily, the others are noise."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 8))
+    X[:, 2] = X[:, 0] + 0.3 * rng.normal(size=n)
+    y = (X[:, 0] + X[:, 1] > 0).astype(int)
+    return X, y
+
+
+def test_relevant_columns_are_all_that_tell_something_and_few_others():
+    others = 0
+    for seed in range(10):
+        X, y = redundant(seed=seed)
+        found = InformationSelector("relevant").fit(X, y)
+        assert {0, 1, 2} <= set(found.indices_.tolist())
+        others += found.indices_.size - 3
+        assert found.relevance_p_values_[:3].max() < 0.02
+    assert others <= 4  # 5 % of 3.15 each: 1.6 expected
+
+
+def test_false_discoveries_are_controlled_as_benjamini_and_hochberg_have_it():
+    p = np.array([0.01, 0.9, 0.02, 0.03, 0.2])
+    assert rejected(p, 0.05).tolist() == [True, False, True, True, False]
+    assert rejected(p, 0.02).tolist() == [False] * 5
+
+
+def test_the_smallest_set_is_within_a_standard_error_of_the_best():
+    X, y = load_breast_cancer(return_X_y=True)
+    whole = InformationSelector().fit(X, y)
+    small = InformationSelector("smallest").fit(X, y)
+    size = small.indices_.size
+    assert size < whole.indices_.size
+    assert small.indices_.tolist() == whole.indices_[:size].tolist()
+    assert whole.scores_.max() - small.scores_[-1] < 2 * whole.standard_errors_.max()
+
+
+def parity(n, bits, columns, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, columns))
+    return X, (np.prod(X[:, 3 : 3 + bits], axis=1) > 0).astype(int)
+
+
+def test_pairs_and_triples_that_tell_something_only_together_are_found():
+    X, y = parity(1500, 2, 30)
+    assert sorted(InformationSelector(2, start="pair").fit(X, y).indices_) == [3, 4]
+    X, y = parity(1500, 3, 8)
+    assert sorted(InformationSelector(3, start="triple").fit(X, y).indices_) == [3, 4, 5]
+
+
+def test_a_backward_search_keeps_an_exclusive_or():
+    X, y = parity(500, 2, 6)
+    found = InformationSelector(2, direction="backward").fit(X, y)
+    assert sorted(found.indices_) == [3, 4]
+    assert sorted(found.ranking_.tolist()) == [1, 2, 3, 4, 5, 6]
+    with pytest.raises(ValueError, match="direction='backward' needs a number of features"):
+        InformationSelector(direction="backward").fit(X, y)
+    with pytest.raises(ValueError, match="direction='backward' needs a criterion of the whole set"):
+        InformationSelector(2, direction="backward", criterion=JMI()).fit(X, y)
+
+
+def test_parameters_of_the_criterion_are_reached_by_grid_searches():
+    pipeline = Pipeline([("select", InformationSelector(2)), ("model", KNeighborsClassifier())])
+    grid = GridSearchCV(pipeline, {"select__criterion__bandwidth": [0.5, 2.0]}, cv=3)
+    best = grid.fit(IRIS, SPECIES).best_estimator_["select"]
+    assert best.criterion.bandwidth in (0.5, 2.0)
+    selector = InformationSelector().set_params(criterion__smoothing=3.0, n_features_to_select=1)
+    assert selector.criterion == NeighborInformation(smoothing=3.0)
+    assert InformationSelector().criterion.smoothing == 1.0
+    with pytest.raises(ValueError, match="Invalid parameter criterion__sigma"):
+        selector.set_params(criterion__sigma=1.0)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"bandwidth": 0}, "bandwidth=0: it must be a positive number"),
+        ({"share": 1.5}, "share=1.5: it must be above 0 and at most 1"),
+        ({"smoothing": "a"}, "smoothing='a'"),
+        ({"rows": 1}, "rows=1: it must be an integer of at least 2"),
+    ],
+)
+def test_parameters_that_cannot_be_are_named(options, message):
+    with pytest.raises(ValueError, match=message):
+        NeighborInformation(**options)
+
+
+def test_time_that_is_over_ends_the_search_with_a_warning():
+    X, y = redundant()
+    with pytest.warns(RuntimeWarning, match="max_seconds was over after 0 features"):
+        found = InformationSelector(3, max_seconds=1e-9).fit(X, y)
+    assert found.indices_.size == 0
+    with pytest.raises(ValueError, match="max_seconds=0"):
+        InformationSelector(3, max_seconds=0).fit(X, y)
+
+
+# ------------------------------------------------------------------------------------- tables
+
+
+def test_the_order_of_rows_does_not_matter():
+    X, y = redundant(1500)
+    order = np.random.default_rng(0).permutation(1500)
+    one, other = InformationSelector(3).fit(X, y), InformationSelector(3).fit(X[order], y[order])
+    assert one.scores_.tolist() == other.scores_.tolist()
+
+
+def test_a_random_date_or_zip_code_is_not_chosen_before_what_matters():
+    rng = np.random.default_rng(0)
+    n = 600
+    frame = pd.DataFrame(
+        {
+            "day": pd.Timestamp("2020-01-01") + pd.to_timedelta(rng.integers(0, 3000, n), "D"),
+            "zip": rng.integers(10_000, 99_999, n),
+            "code": [f"c{c}" for c in rng.integers(0, 300, n)],
+            "age": rng.integers(18, 90, n),
+            "group": rng.integers(0, 3, n),
+        }
+    )
+    y = (frame["age"] + 20 * (frame["group"] == 1) + 10 * rng.normal(size=n) > 60).astype(int)
+    found = InformationSelector().fit(frame, y)
+    assert found.names_.tolist() == ["age", "group"]
+    assert found.categorical_.tolist() == [False, False, True, False, True]
+    assert found.task_ == "classification"
+
+
+def test_many_rows_are_drawn_and_not_all_read():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200_000, 6))
+    y = X[:, 1] + 0.5 * X[:, 4] ** 2 + 0.3 * rng.normal(size=200_000)
+    start = time.process_time()
+    found = InformationSelector(2).fit(X, y)
+    assert time.process_time() - start < 10
+    assert sorted(found.indices_) == [1, 4]
+    assert found.task_ == "regression"
+    few = InformationSelector(2, criterion=NeighborInformation(rows=500)).fit(X, y)
+    assert [step.rows for step in few.path_] == [500, 500]
+
+
+def test_collections_of_dask_and_parquet_are_not_collected(tmp_path, monkeypatch):
+    import dask.dataframe as dd
+    import pyarrow.dataset
+    import pyarrow.parquet
+
+    import lorenyi.distributed
+
+    X, y = redundant(3000)
+    frame = pd.DataFrame(X, columns=list("abcdefgh"))
+    criterion = NeighborInformation(rows=1000)
+    expected = InformationSelector(3, criterion=criterion).fit(frame, y)
+    monkeypatch.setattr(lorenyi.distributed, "collect", None)
+    pieces = dd.from_pandas(frame, npartitions=4)
+    found = InformationSelector(3, criterion=criterion).fit(pieces, y)
+    assert found.scores_.tolist() == expected.scores_.tolist()
+    assert found.names_.tolist() == expected.names_.tolist()
+    array = pieces.to_dask_array(lengths=True)
+    found = InformationSelector(3, criterion=criterion).fit(array, y)
+    assert found.scores_.tolist() == expected.scores_.tolist()
+    pyarrow.parquet.write_table(
+        pyarrow.Table.from_pandas(frame), tmp_path / "a.parquet", row_group_size=700
+    )
+    dataset = pyarrow.dataset.dataset(tmp_path / "a.parquet")
+    found = InformationSelector(3, criterion=criterion).fit(dataset, y)
+    assert found.scores_.tolist() == expected.scores_.tolist()
+
+
+def test_a_path_reads_well_and_becomes_a_frame():
+    X, y = redundant()
+    frame = pd.DataFrame(X, columns=list("abcdefgh"))
+    found = InformationSelector(2).fit(frame, y)
+    assert repr(found.path_).splitlines()[0].startswith("step  feature  information")
+    assert "<table>" in found.path_._repr_html_()
+    table = pd.DataFrame(found.path_.table())
+    assert table["feature"].tolist() == found.names_.tolist()
+    assert table["score"].tolist() == found.scores_.tolist()
+    assert found.path_[0].candidates.tolist() == list(range(8))
+    assert found.ranking_[found.indices_].tolist() == [1, 2]
