@@ -64,7 +64,7 @@ def test_intervals_are_error_bars(ax):
 
 
 def test_where_an_automatic_search_stopped_is_marked(ax):
-    selector = InformationSelector(criterion=JMI(bins=2), n_permutations=10).fit(X, Y)
+    selector = InformationSelector(criterion=JMI(bins=2), level=0.5).fit(X, Y)
     display = SelectionPathDisplay.from_estimator(selector).plot(ax)
     k = len(selector.indices_)
     assert display.stop == k
@@ -96,7 +96,7 @@ def test_columns_without_names_can_be_given_some():
 
 
 def test_a_group_is_one_step(ax):
-    selector = InformationSelector(2, groups=[[0, 2]], must_include=[0]).fit(FRAME, Y)
+    selector = InformationSelector(2, feature_groups=[[0, 2]], must_include=[0]).fit(FRAME, Y)
     display = SelectionPathDisplay.from_estimator(selector).plot(ax)
     assert display.names[0] == "a + 1"
     assert len(display.names) == len(display.scores) == 2

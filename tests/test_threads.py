@@ -14,7 +14,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 import lorenyi as lr
 from lorenyi import _threads
 from lorenyi._threads import cores, one_thread, parallel
-from lorenyi.selection import InformationSelector
+from lorenyi.selection import InformationSelector, JointInformation
 
 
 def blas_threads():
@@ -58,7 +58,9 @@ CALLS = {
     "permutations": lambda: lr.independence_test(
         X[:, 0], X[:, 1], entropy=lr.Renyi(1, solver=Watch()), permutations=5
     ),
-    "selection": lambda: InformationSelector(1, kernel=Noting()).fit(X, X[:, 0] > 0),
+    "selection": lambda: InformationSelector(1, criterion=JointInformation(), kernel=Noting()).fit(
+        X, X[:, 0] > 0
+    ),
 }
 
 

@@ -96,10 +96,9 @@ def criterion_named(
     name: str, alpha: float | None, rank: int | None, bins: int, table: Read
 ) -> BaseCriterion:
     """Return the criterion: with an order or a rank certified, else from samples."""
-    if name == "neighbors":
-        if alpha is not None or rank is not None:
-            raise Refused("--alpha and --rank: give --criterion joint, or another with an entropy")
+    if name == "neighbors" and alpha is None and rank is None:
         return selection.NeighborInformation()
+    name = "joint" if name == "neighbors" else name  # an order or a rank is that of an entropy
     if alpha is None and rank is None:
         return selection.JointInformation() if name == "joint" else CRITERIA[name](bins=bins)
     if name == "joint" and rank is None:

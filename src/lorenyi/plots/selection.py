@@ -49,7 +49,7 @@ class SelectionPathDisplay(Display):
     >>> selector = InformationSelector(2).fit(X, y)
     >>> display = SelectionPathDisplay.from_estimator(selector, X, y, beyond=1)
     >>> display.names
-    ['petal width (cm)', 'petal length (cm)', 'sepal length (cm)']
+    ['petal width (cm)', 'petal length (cm)', 'sepal width (cm)']
     >>> display.plot(ax=Figure().subplots()).ax_.get_ylabel()
     'NeighborInformation (bits)'
     """

@@ -165,7 +165,7 @@ class Sampling(Judge):
         looks = [(first, SPENT), (self.engine.count, 1 - SPENT)] if more else [(first, 1.0)]
         p = 1.0
         for blocks, share in looks:
-            count = permutations or math.ceil(1 / (share * level) - 1e-9) - 1
+            count = max(permutations or 0, math.ceil(1 / (share * level) - 1e-9) - 1)
             allowed = math.floor(share * level * (count + 1) + 1e-9) - 1
             found = self.values(step.candidates, chosen, Look(blocks))[:, 0]
             best, above, done = float(np.nanmax(found)), 0, 0

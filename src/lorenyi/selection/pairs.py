@@ -177,9 +177,10 @@ class Pairs(Sampled):
         return list(pairs)
 
     def target_entropy(self, look: Look) -> float:
-        """Return what there is to be known about the target: -mean log2 p, in bits."""
-        p = np.concatenate([block.p for block in self.blocks(look.blocks)])
-        return float(-np.mean(np.log2(p[p > 0]))) if (p > 0).any() else 0.0
+        """Return what there is to be known about the target: -mean log2 p, each row with itself."""
+        blocks = self.blocks(look.blocks)
+        p = np.concatenate([(block.p * (len(block) - 1) + 1) / len(block) for block in blocks])
+        return float(-np.mean(np.log2(p))) + 0.0
 
     def _chances(self, block: Block, look: Look) -> np.ndarray:
         orders = self._orders(block, look)

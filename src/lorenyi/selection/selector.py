@@ -87,9 +87,9 @@ class InformationSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     tol : float
         With "auto": a feature must add more than so many bits.
     n_permutations : int, optional
-        To compare with at each step; as many as `level` needs by default (19 for 0.05, twice as
-        many where there are more rows than a first look takes; 30 for a `Renyi` entropy, to which a
-        curve is fitted).
+        To compare with at each step, at least; as many as `level` needs by default (19 for 0.05, 24
+        and then 99 where there are more rows than a first look takes; 30 for a `Renyi` entropy, to
+        which a curve is fitted).
     max_seconds : float, optional
         No step is begun after that.
     n_jobs : int, optional
