@@ -153,8 +153,9 @@ def smallest(path: Path, judge: Judge) -> Path:
 def relevance(judge: Judge, search: Search, level: float) -> np.ndarray:
     """Return for each feature the probability that it tells as much by itself if it tells nothing.
 
-    Each is compared with its own permutations. Their deviations from their mean, in standard
-    deviations, are pooled over all features, so that many features show small probabilities.
+    Each is compared with its own permutations, and each of these with the others. Distances from
+    their mean, in standard deviations, are pooled over all features, so that many features show
+    small probabilities.
     """
     if not isinstance(judge, Sampling):
         raise ValueError(
@@ -168,13 +169,19 @@ def relevance(judge: Judge, search: Search, level: float) -> np.ndarray:
     look = Look(judge.engine.count)
     scores = judge.values(candidates, (), look)[:, 0]
     null = judge.values(candidates, (), Look(look.blocks, NULLS))
-    mean, deviation = null.mean(axis=1), null.std(axis=1, ddof=1)
-    deviation = np.where(deviation > 0, deviation, np.inf)
-    pooled = np.sort(((null - mean[:, None]) / deviation[:, None]).ravel())
-    z = (scores - mean) / (deviation * math.sqrt(1 + 1 / NULLS))
+    others = [np.delete(null, b, axis=1) for b in range(NULLS)]
+    pooled = np.concatenate([_standard(null[:, b], o) for b, o in enumerate(others)])
+    pooled, z = np.sort(pooled), _standard(scores, null[:, 1:])
     above = len(pooled) - np.searchsorted(pooled, z - 1e-12)
     found[candidates] = (1 + above) / (1 + len(pooled))
     return found
+
+
+def _standard(values: np.ndarray, null: np.ndarray) -> np.ndarray:
+    """Return how many deviations of its permutations each value lies above their mean."""
+    deviation = null.std(axis=1, ddof=1)
+    safe = np.where(deviation > 0, deviation, np.inf)
+    return np.asarray((values - null.mean(axis=1)) / safe)
 
 
 def rejected(p: np.ndarray, level: float) -> np.ndarray:
