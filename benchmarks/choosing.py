@@ -46,6 +46,7 @@ def chosen(name: str, criterion: Criterion, runs: int) -> tuple[float, Informati
         criterion=criterion,
         categorical_features=list(SOURCES[name].nominal),
         task="classification",
+        n_jobs=-1,
     )
     return median_time(lambda: selector.fit(X, y), runs if len(y) < LARGE else 1)
 
@@ -260,7 +261,7 @@ def wide_lrmi(runs: int, sizes: Sequence[int] = (10_000, 30_000, 100_000)) -> li
     results = []
     for n in sizes:
         X, y = continuous_table(n, 50)
-        selector = InformationSelector(COUNT)
+        selector = InformationSelector(COUNT, criterion=JointInformation(), n_jobs=-1)
         with warnings.catch_warnings(record=True) as said:
             warnings.simplefilter("always", RuntimeWarning)
             seconds, _ = median_time(lambda: selector.fit(X, y), 1)
