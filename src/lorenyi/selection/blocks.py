@@ -16,6 +16,7 @@ from lorenyi.selection.table import Variable
 
 Scale: TypeAlias = Literal["ranks", "standard", "none"]
 
+NUMBER, LABEL = (1, 0), (0, 1)  # kinds of features: so many columns of numbers, and of labels
 CHUNK = 2**18  # numbers of a piece of a kernel: they stay in the cache
 WIDE = 64  # candidates of such a piece
 LEAST = np.float32(1e-12)  # a kernel value below is none
@@ -59,7 +60,7 @@ class Columns:
                 labels.append(column)
             places.append(own)
         n = len(variables[0].symbols)
-        return cls(_stacked(numbers, n, np.float32), _stacked(labels, n, np.int64), places)
+        return cls(_stacked(numbers, n, np.float32), _stacked(labels, n, np.int32), places)
 
     def take(self, rows: np.ndarray) -> Columns:
         """Return the columns at some rows."""
@@ -67,24 +68,17 @@ class Columns:
 
     def kernel(self, rows: slice, features: Sequence[int]) -> np.ndarray:
         """Return the kernel of some rows with all, for each feature: rows x n x features."""
-        shape = (rows.stop - rows.start, len(self.numbers), len(features))
-        kinds = [(len(self.places[f][0]), len(self.places[f][1])) for f in features]
-        number = [k for k, kind in enumerate(kinds) if kind == (1, 0)]
-        if len(number) == len(features):
+        kinds = {self.kind(f) for f in features}
+        if kinds == {NUMBER}:
             return self._gaussian(rows, [self.places[f][0][0] for f in features])
-        out = np.empty(shape, np.float32)
-        if number:
-            out[:, :, number] = self._gaussian(
-                rows, [self.places[features[k]][0][0] for k in number]
-            )
-        label = [k for k, kind in enumerate(kinds) if kind == (0, 1)]
-        if label:
-            codes = self.labels[:, [self.places[features[k]][1][0] for k in label]]
-            out[:, :, label] = codes[rows, None, :] == codes[None, :, :]
-        for k, kind in enumerate(kinds):
-            if kind not in ((1, 0), (0, 1)):
-                out[:, :, k] = self._product(rows, features[k])
-        return out
+        if kinds == {LABEL}:
+            return self._equality(rows, [self.places[f][1][0] for f in features])
+        return np.stack([self._product(rows, f) for f in features], axis=2)
+
+    def kind(self, feature: int) -> tuple[int, int]:
+        """Return how many columns of numbers and of labels a feature has."""
+        numbers, labels = self.places[feature]
+        return len(numbers), len(labels)
 
     def between(self, i: np.ndarray, j: np.ndarray, features: Sequence[int]) -> np.ndarray:
         """Return the kernel between rows i and rows j, one with one, for each feature."""
@@ -103,13 +97,17 @@ class Columns:
         np.multiply(difference, difference, out=difference)
         return np.asarray(np.exp(np.negative(difference, out=difference), out=difference))
 
+    def _equality(self, rows: slice, columns: list[int]) -> np.ndarray:
+        x = self.labels[:, columns]
+        return np.asarray(x[rows, None, :] == x[None, :, :], dtype=np.float32)
+
     def _product(self, rows: slice, feature: int) -> np.ndarray:
         numbers, labels = self.places[feature]
         found = np.ones((rows.stop - rows.start, len(self.numbers)), np.float32)
         for column in numbers:
             found *= self._gaussian(rows, [column])[:, :, 0]
-        for column in self.labels[:, labels].T:
-            found *= column[rows, None] == column[None, :]
+        for column in labels:
+            found *= self._equality(rows, [column])[:, :, 0]
         return found
 
 
@@ -178,24 +176,35 @@ class Block:
         return np.stack(each, axis=2)
 
     def sums_with(
-        self, given: Features, power: float, features: np.ndarray, orders: Sequence[np.ndarray]
+        self,
+        given: Features,
+        power: float,
+        features: np.ndarray,
+        orders: Sequence[np.ndarray | None],
     ) -> np.ndarray:
         """Return the sums over j of w k and of w t k: rows x 2 orders x candidates.
 
-        In each order, the candidates' columns stay and all else is permuted.
+        In each order, the candidates' columns stay and all else is permuted; None: nothing is.
         """
         n = len(self)
         w = _powered(self.log_weights(given), power)
         both = np.empty((n, 2 * len(orders), n), np.float32)
         for b, order in enumerate(orders):
             for k, part in enumerate((w, w * self.t)):
-                both[:, 2 * b + k] = part[order].take(order, axis=1)
+                both[:, 2 * b + k] = part if order is None else part[order].take(order, axis=1)
         found = np.empty((n, 2 * len(orders), len(features)), np.float32)
-        for some in slices(len(features), WIDE):
+        for some in self._alike(features):
             part = features[some].tolist()
             for rows in slices(n, max(1, CHUNK // (n * len(part)))):
                 found[rows, :, some] = np.matmul(both[rows], self.columns.kernel(rows, part))
         return found
+
+    def _alike(self, features: np.ndarray) -> list[list[int]]:
+        """Return places of features of one kind, some at a time."""
+        places: dict[tuple[int, int], list[int]] = {}
+        for k, f in enumerate(features.tolist()):
+            places.setdefault(self.columns.kind(f), []).append(k)
+        return [same[some] for same in places.values() for some in slices(len(same), WIDE)]
 
     def _row_sums(self, logs: np.ndarray, power: float) -> np.ndarray:
         w = _powered(logs, power)

@@ -184,7 +184,8 @@ class Pairs(Sampled):
 
     def _chances(self, block: Block, look: Look) -> np.ndarray:
         orders = self._orders(block, look)
-        return np.stack([block.p[order] for order in orders], axis=1)[:, :, None]
+        each = [block.p if order is None else block.p[order] for order in orders]
+        return np.stack(each, axis=1)[:, :, None]
 
     def _exponent(self, given: Features, share: float) -> float:
         """Return the power of the given weights that leaves enough pairs to count.
@@ -214,9 +215,9 @@ class Pairs(Sampled):
             self._last = key, parallel(of, self.blocks(look.blocks), self.workers)
         return self._last[1]
 
-    def _orders(self, block: Block, look: Look) -> list[np.ndarray]:
+    def _orders(self, block: Block, look: Look) -> list[np.ndarray | None]:
         if not look.permutations:
-            return [np.arange(len(block))]
+            return [None]
         stream = 1000 * self._blocks.index(block)
         numbers = range(look.skipped, look.skipped + look.permutations)
         zeros = np.zeros(len(block), dtype=np.int64)
