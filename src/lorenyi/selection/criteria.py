@@ -27,8 +27,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from lorenyi.functionals import Renyi
+from lorenyi.selection.counts import Counts
 from lorenyi.selection.ends import Side
-from lorenyi.selection.information import Counts, Features, Information, Kernels
+from lorenyi.selection.information import Features, Information, Kernels
 from lorenyi.selection.intervals import Intervals, ratio, stack
 from lorenyi.selection.table import Table
 
