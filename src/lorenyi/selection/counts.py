@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from lorenyi.selection.ends import Side
-from lorenyi.selection.information import Features, Information
+from lorenyi.selection.information import Features, Information, Side
 from lorenyi.selection.table import Table
 
 

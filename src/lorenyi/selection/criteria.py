@@ -28,9 +28,9 @@ import numpy as np
 
 from lorenyi.functionals import Renyi
 from lorenyi.selection.counts import Counts
-from lorenyi.selection.ends import Side
-from lorenyi.selection.information import Features, Information, Kernels
+from lorenyi.selection.information import Features, Information, Side
 from lorenyi.selection.intervals import Intervals, ratio, stack
+from lorenyi.selection.spectra import Kernels
 from lorenyi.selection.table import Table
 
 
