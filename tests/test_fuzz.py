@@ -65,12 +65,12 @@ def test_a_small_error_of_the_package_is_seen(monkeypatch, alpha, certified):
     variable = Variable((column,), "numpy", flat=True, kernel=Kernel("Laplacian", 0.2))
     case = draw.Case("entropy", ((variable,),), None, "", alpha, None, lr.Auto(), certified)
     assert check.judge(case).status == "right"
-    solved, enclosed = lr.Renyi.solved, lr.Renyi._enclosed
+    solved, enclosed = lr.Renyi.solved, lr.Renyi.enclosed
 
     def shifted(entropy, A):
         low, value, high, failure = enclosed(entropy, A)
         return low + 1e-9, value + 1e-9, high + 1e-9, failure
 
     monkeypatch.setattr(lr.Renyi, "solved", lambda *args: solved(*args) + 1e-9)
-    monkeypatch.setattr(lr.Renyi, "_enclosed", shifted)
+    monkeypatch.setattr(lr.Renyi, "enclosed", shifted)
     assert check.judge(case).status == "failed"

@@ -352,3 +352,14 @@ def test_the_gradient_of_many_rows_is_close_to_that_of_all_eigenvalues():
         (g,) = torch.autograd.grad(lr.Renyi(2, 6, solver)(lr.gram(X, SMOOTH)), (X,))
         gradients.append(g.numpy())
     assert gradients[0] == pytest.approx(gradients[1], abs=5e-3 * np.abs(gradients[1]).max())
+
+
+def test_several_blocks_that_are_not_complete_are_enclosed_together():
+    """What one of them leaves open is told with the others as if they were certain."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(2 * 1300, 6))
+    y = np.arange(len(X)) % 2
+    A = lr.gram(X, lr.Gaussian(1.0)) * lr.gram(y)
+    found = lr.Renyi(2, 60, lr.Auto(tol=2e-3)).certified(A)
+    assert found.width <= 2e-3
+    assert found.low <= float(lr.Renyi(2, 60, lr.Exact())(A)) <= found.high

@@ -289,7 +289,7 @@ class Renyi(Functional):
         found = self.pilot(A)
         influence = None if found.influence is None else as_influence(found.influence, A)
         with one_thread(A.reference):
-            low, value, high, failure = self._enclosed(A)
+            low, value, high, failure = self.enclosed(A)
         number = float(_arrays.detach(value)) + 0.0
         low, high = min(low, number), max(high, number)
         return Estimate(
@@ -301,7 +301,7 @@ class Renyi(Functional):
             about=A.names,
         )
 
-    def _enclosed(self, A: Gram) -> tuple[float, Array, float, float]:
+    def enclosed(self, A: Gram) -> tuple[float, Array, float, float]:
         """Return lower bound, value, upper bound, and the probability that they do not hold."""
         if self.alpha == 2 and self.rank is None:
             value = -_arrays.namespace(A.reference).log2(A.squared_norm())

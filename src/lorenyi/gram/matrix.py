@@ -55,10 +55,6 @@ class Gram:
         The trace: 1, or the share of a diagonal block.
     weights : array
         The diagonal of A: relative weights that sum to one.
-    near : array, optional
-        Columns near the leading eigenvectors, where somebody knows such: iterations start there.
-    quick : Gram, optional
-        The same in float32, where somebody has entries of it at hand.
 
     Examples
     --------
@@ -71,8 +67,6 @@ class Gram:
            [0.   , 0.   , 0.333]])
     """
 
-    near: Array | None = None
-    quick: Gram | None = None
     _stored_from: Gram | None = None
 
     def __init__(
@@ -417,9 +411,9 @@ class Gram:
             matrix = self._kernel_matrix()
         else:
             return self
-        return self.with_factors([Matrix(matrix)]).stored_from(self)
+        return self.with_factors([Matrix(matrix)])._stored(self)
 
-    def stored_from(self, other: Gram) -> Gram:
+    def _stored(self, other: Gram) -> Gram:
         """Say that the entries come from another Gram, and so have its rounding."""
         self._stored_from = other
         return self
@@ -436,7 +430,7 @@ class Gram:
         arrays = [f.entries if isinstance(f, Points) else f.array for f in held.factors]
         if any(array is None for array in arrays):
             return self
-        return self.with_factors([Matrix(self._product(arrays))]).stored_from(self)
+        return self.with_factors([Matrix(self._product(arrays))])._stored(self)
 
     def squared_norm(self) -> Array:
         """Return |A|_F^2, the sum of the squared entries."""
@@ -464,8 +458,6 @@ class Gram:
 
     def single(self, points: bool = True) -> Gram:
         """Return the same Gram in float32; its entries alone, or its points too if they may be."""
-        if self.quick is not None:
-            return self.quick
 
         def cast(array: Array) -> Array:
             if _arrays.is_sparse(array):
@@ -559,12 +551,6 @@ class Gram:
         if tracks not in self._reduced:
             self._reduced[tracks] = reduced(self)
         return self._reduced[tracks]
-
-    def reducing_to(self, singles: Array, blocks: list[Gram]) -> Gram:
-        """Return the same Gram, with its `reduced` given by one who knows it."""
-        known = self.with_factors(self.factors)
-        known._reduced[self.tracks_gradient] = (singles, blocks)
-        return known
 
     def take(self, index: np.ndarray) -> Gram:
         """Return the Gram of the rows at these positions (n and mass stay)."""

@@ -9,7 +9,6 @@ from lorenyi.spectra import Spectrum
 from lorenyi.spectra.cholesky import Factor, Nystroem, subsample
 from lorenyi.spectra.solver import Solver
 
-LARGE = 8_000  # rows of a block above which its matrix is not held
 PIVOTS = 8_000  # rows among which pivots are chosen
 FAILURE = 1e-7
 
@@ -27,13 +26,10 @@ class Streamed(Solver):
         Pivots in all.
     seed : int
         Of the pivots.
-    both : bool
-        Whether the lower end of an entropy matters too: it takes the bound of the norm.
     """
 
     size: int
     seed: int = 0
-    both: bool = True
 
     def solve(self, A: Gram, rank: int | None) -> Spectrum:
         """Approximate one block."""
@@ -43,7 +39,5 @@ class Streamed(Solver):
         while factor.size < min(count, len(A)) and factor.grow(min(64, count - factor.size)):
             pass
         whole = Nystroem(A, factor) if sampled else factor
-        if not self.both:
-            return whole.spectrum()
         bound = whole.frobenius(self.seed + 2**32, FAILURE)
         return whole.spectrum(bound, FAILURE)

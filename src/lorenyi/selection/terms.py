@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from lorenyi.selection.ends import Side
-from lorenyi.selection.information import Information
+from lorenyi.selection.information import Information, Side
 from lorenyi.selection.intervals import Intervals, stack
 from lorenyi.selection.sampled import Features, Look, Sampled
 

@@ -103,7 +103,7 @@ def enclosure(spectrum: Spectrum) -> tuple[Spectrum, Spectrum] | None:
 
 def union(parts: Sequence[Spectrum], n: float, trace: float) -> Spectrum:
     """Return the spectrum of a block diagonal matrix from those of its blocks."""
-    if any(part.counts is not None for part in parts):
+    if any(part.counts is not None and part.proof is None for part in parts):
         return _estimated(parts, n, trace)
     if len(parts) == 1 and (parts[0].n, parts[0].trace) == (n, trace):
         return parts[0]

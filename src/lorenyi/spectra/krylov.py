@@ -37,13 +37,9 @@ class Krylov:
         Columns that the basis may have at most.
     seed : int
         Seed of the random columns.
-    start : array, optional
-        Columns to start from instead, such as approximate eigenvectors.
     """
 
-    def __init__(
-        self, A: Gram, block: int, capacity: int, seed: int = 0, start: Array | None = None
-    ) -> None:
+    def __init__(self, A: Gram, block: int, capacity: int, seed: int = 0) -> None:
         m = len(A)
         self.A, self.seed = A, seed
         self.block = min(block, m)
@@ -62,7 +58,7 @@ class Krylov:
         self.Q: Array = self._columns(self.capacity)
         self.T = np.zeros((self.capacity, self.capacity))
         self.B = np.zeros((self.block, self.block))
-        self.X = self.fresh(self.block) if start is None else orthonormalised(start)[0]
+        self.X = self.fresh(self.block)
 
     # ------------------------------------------------------------------ the basis
 
@@ -182,15 +178,6 @@ class Krylov:
         self.Q = wider
         self.T = np.pad(self.T, (0, capacity - self.capacity))
         self.capacity = capacity
-
-    def narrow(self, count: int) -> None:
-        """Go on along the leading directions of the residual only."""
-        if count >= int(self.X.shape[1]):
-            return
-        U, sizes, V = np.linalg.svd(self.B)
-        self.X = self.X @ _arrays.like(np.ascontiguousarray(U[:, :count]), self.A.reference)
-        self.B = sizes[:count, None] * V[:count]
-        self._dropped += float(np.sum(sizes[count:] ** 2))
 
     def compress(self, count: int) -> None:
         """Restart: keep the leading Ritz vectors as the basis, and the next block as it is."""

@@ -36,7 +36,6 @@ from lorenyi.spectra.spectrum import Spectrum
 
 SMALL = 300  # rows up to which all eigenvalues cost next to nothing
 FEW_BLOCKS = 64  # of which each is asked for what it leaves open
-COARSE = 1e-3  # bits: the width for which all eigenvalues are tried in float32
 MODERATE = 1200  # rows up to which they cost less than an iteration
 MAX_COLUMNS = 4000  # of a factor of a sample; 30,000 x 10 normal rows to 0.01 bits take 1,930
 
@@ -106,8 +105,6 @@ class Prover:
         m = len(A)
         if m <= SMALL:
             return self._whole(A, "small")
-        if A.near is not None:
-            return self._general(A, rank, "eigenvectors nearly known", width)
         reason = "not a NumPy array"
         if _arrays.is_numpy(A.reference) and not A.is_sparse:
             most = 800 if rank is not None else max(m // 3, 800)
@@ -123,21 +120,17 @@ class Prover:
         return self._general(A, rank, reason, width)
 
     def _whole(self, A: Gram, reason: str) -> Choice:
-        # From there on the rounding of a decomposition is far above that of the entries.
-        single = A.quick is not None and self.tol >= COARSE and len(A) >= 128
-        return Choice("Exact", reason, 24 * len(A) ** 2, lambda failure: WholeSearch(A, single))
+        return Choice("Exact", reason, 24 * len(A) ** 2, lambda failure: WholeSearch(A))
 
     def _general(
         self, A: Gram, rank: int | None, reason: str, width: Width | None, single: bool = True
     ) -> Choice:
         """Choose between all eigenvalues and a Krylov basis, for a block that is not smooth."""
         m, allowed = len(A), self._allowed()
-        small = m <= (MODERATE if A.near is None else MODERATE // 2)
-        small = small or (rank is not None and 6 * rank >= m)
+        small = m <= MODERATE or (rank is not None and 6 * rank >= m)
         if small and 24 * m * m <= allowed:
             return self._whole(A, f"{reason}, moderate size")
-        allowance = self.tol / (3 if A.near is None else 1.5)
-        single = single and self._rounding(A, rank, width) < allowance
+        single = single and self._rounding(A, rank, width) < self.tol / 3
         item, precision = (4, "float32") if single else (8, "float64")
         basis = item * m * 6 * (rank or 64)
         hold = item * m * m + basis <= allowed
@@ -169,7 +162,6 @@ class Prover:
         values = np.maximum(_arrays.eigvalsh(_arrays.to_numpy(part.dense()))[::-1], 0.0)
         entry = len(A) ** 0.5 * eps * float(np.max(_arrays.to_numpy(A.weights)))
         relative = A.roundoff / _arrays.epsilon(A.reference) * eps
-        relative = relative if A.quick is None else A.quick.roundoff
         one = relative * float(np.sum(values**2)) ** 0.5 + 4 * kept * entry
         slack = one * np.sqrt(np.minimum(np.arange(1, len(values) + 1), kept))  # as in `Krylov`
         sums, n, trace = np.cumsum(values), len(A), float(np.sum(values))
@@ -230,8 +222,6 @@ class Prover:
     ) -> Search | None:
         """Return what to do when a search can learn no more: Krylov, in float64, then all."""
         A = search.A
-        if isinstance(search, WholeSearch) and search.single:
-            return WholeSearch(A)
         if isinstance(search, FactorSearch):
             return self._general(A, rank, "", width).start(failure)
         if isinstance(search, KrylovSearch) and search.single:

@@ -97,14 +97,13 @@ def as_if_certain(spectrum: Spectrum) -> Spectrum:
 
 
 class WholeSearch(Search):
-    """All eigenvalues at once, of the matrix as it is or in float32."""
+    """All eigenvalues at once."""
 
     method = "Exact"
 
-    def __init__(self, A: Gram, single: bool = False) -> None:
+    def __init__(self, A: Gram) -> None:
         super().__init__(A)
-        self.single = single
-        self._spectrum = Exact().solve(A.single() if single else A, None)
+        self._spectrum = Exact().solve(A, None)
 
     @property
     def effort(self) -> int:
@@ -240,10 +239,8 @@ class KrylovSearch(Search):
         matrix = A.single() if single else A
         block = 64 if not hold else 32 if len(A) > 3000 else 16
         size = 7 * self.rank // 4 + block
-        capacity = -(-size // block) * block if A.near is None else int(A.near.shape[1])
         matrix = matrix.held() if hold else matrix
-        near = None if A.near is None else _arrays.like(A.near, matrix.reference)
-        self.krylov = Krylov(matrix, block, capacity, seed, near)
+        self.krylov = Krylov(matrix, block, -(-size // block) * block, seed)
         self.krylov.fill()
         dense = matrix.is_ready and not matrix.is_sparse and _arrays.is_numpy(matrix.reference)
         self.provable, self.proven, self.proofs = dense and len(A) <= PROVABLE, 0, 0

@@ -1,0 +1,258 @@
+"""The entropy of a joint, known ever better: at a glance, by products, as a whole."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from lorenyi.entropy import renyi_entropy
+from lorenyi.estimate import Estimate
+from lorenyi.functionals import Renyi
+from lorenyi.gram import Gram
+from lorenyi.selection.chosen import EPS, Part
+from lorenyi.selection.enclosure import Enclosure, complete
+from lorenyi.selection.information import Side, Wanted
+from lorenyi.selection.large import Streamed
+from lorenyi.selection.limits import LIMITS
+from lorenyi.spectra import Auto, Spectrum, enclosure
+from lorenyi.spectra.bounds import enclose_sum, spread_from, together, union
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """Where a joint comes from.
+
+    Parameters
+    ----------
+    gram : callable
+        Returns the Gram of all its variables, equal rows as one.
+    parts : sequence of Part, optional
+        Its diagonal blocks, made of what is kept of the chosen features.
+    smooth : bool
+        Whether a Cholesky factor of it is cheaper than a product with it.
+    large : bool
+        Whether there are too many rows for either.
+    """
+
+    gram: Callable[[], Gram]
+    parts: Sequence[Part] | None
+    smooth: bool
+    large: bool
+
+
+class Joint:
+    """An entropy that is known the better the more is asked of it.
+
+    A factor below the joint bounds it from above, at order 2 its norm from below, without its
+    matrix. Products with that bound it from above, random columns from both sides: in float32, then
+    in float64. A small one has all its eigenvalues instead. What is left is for `Auto` to prove.
+
+    Parameters
+    ----------
+    entropy : Renyi
+        The functional.
+    n : float
+        Number of points.
+
+    Attributes
+    ----------
+    found : Estimate, optional
+        What is known.
+    """
+
+    def __init__(self, entropy: Renyi, n: float) -> None:
+        self.entropy, self.n = entropy, n
+        self.found: Estimate | None = None
+        self.off = math.inf  # of the upper end, in bits, about
+        self._glanced = self._slow = self._stuck = False
+        self._seen: Enclosure | None = None
+        self._width = math.inf  # by the products so far
+        self._proven = math.inf  # the tolerance that was last tried as a whole
+
+    def forget(self) -> None:
+        """Give up what takes memory; what was found stays."""
+        self._seen = None
+
+    def met(self, wanted: Wanted) -> bool:
+        """Tell whether it is known well enough, or nothing more can be learned."""
+        if self.found is None:
+            return False
+        settled = wanted.side == "high" and self.off <= 0.5 * wanted.tol
+        return wanted.met(self.found) or settled or self._proven <= wanted.tol
+
+    def learned(
+        self, low: float, value: float, high: float, failure: float, wanted: Wanted
+    ) -> None:
+        """Take what another has found, who was asked for the same."""
+        self._keep(low, value, high, failure)
+        if not wanted.at_once:
+            self._proven = min(self._proven, wanted.tol)
+
+    def until(self, wanted: Wanted, source: Source) -> None:
+        """Learn more until that is good enough."""
+        while not self.met(wanted):
+            if not self._glanced and source.parts is not None:
+                self._glanced = True
+                self._glance(source.parts, wanted.side)
+            elif wanted.at_once:
+                break
+            else:
+                self._learn(source, wanted)
+        if self._seen is not None:
+            self._seen.held = {}
+
+    def _learn(self, source: Source, wanted: Wanted) -> None:
+        parts = source.parts
+        if parts is not None and all(part.is_small or part.is_double for part in parts):
+            self._whole(parts)
+        elif parts is None or source.smooth or self._stuck or self.entropy.rank is None:
+            self._prove(source, wanted)
+        elif wanted.side == "both" and wanted.tol < LIMITS.single:
+            self._stuck = True
+        else:
+            self._products(parts, wanted)
+
+    def _keep(self, low: float, value: float, high: float, failure: float = 0.0) -> None:
+        """Keep the intersection of what was known and what was found."""
+        low, high = (min(low, high), max(low, high))
+        rounded = 8 * float(np.finfo(np.float64).eps) * (1 + high)  # of the formula itself
+        low, high = low - rounded, high + rounded
+        old = self.found
+        if old is not None:
+            failure += old.failure
+            if max(low, old.low) <= min(high, old.high):  # else by rounding: the new one is finer
+                low, high = max(low, old.low), min(high, old.high)
+        self.found = Estimate.within(low, min(max(value, low), high), high, failure=failure)
+
+    def _bits(self, spectrum: Spectrum) -> float:
+        return float(renyi_entropy(spectrum, self.entropy.alpha, self.entropy.rank))
+
+    # ------------------------------------------------------------------ at a glance
+
+    def _glance(self, parts: Sequence[Part], side: Side) -> None:
+        """Bound it without making its matrix, if that is worth it."""
+        quadratic, most = self.entropy.alpha == 2, math.log2(self.n)
+        if self.entropy.rank is None and quadratic and all(part.is_double for part in parts):
+            self._whole(parts)
+        elif self.entropy.rank is None and quadratic:
+            self._keep(*self._norm(parts))
+        elif self.entropy.rank is None or all(part.is_small for part in parts):
+            self._keep(0.0, most, most)
+        else:
+            counts = [math.ceil(LIMITS.glance * part.share) for part in parts]
+            each = [part.below(count) for part, count in zip(parts, counts, strict=True)]
+            theta = np.sort(np.concatenate(each))[::-1]
+            slack = max(2 * part.block.roundoff for part in parts) + (64 + max(counts)) * EPS
+            rest = max(1.0 - float(np.sum(theta)) * (1 - slack), 0.0)
+            error = slack * np.cumsum(theta)
+            pair = enclose_sum(theta, self.n, 1.0, largest=rest, slack=error)
+            low, high = map(self._bits, pair)
+            if quadratic and side != "high":
+                squares = 2.0 ** -self._norm(parts)[0] - _beyond(theta, self.n, self._rank)
+                low = max(low, -math.log2(min(squares * (1 + slack), 1.0)))
+            self._keep(min(low, high), high if side == "high" else low, high)
+
+    @property
+    def _rank(self) -> int:
+        return int(self.entropy.rank or 0)
+
+    def _norm(self, parts: Sequence[Part]) -> tuple[float, float, float]:
+        """Return -log2 of the squared Frobenius norm: bounds, and what is between."""
+        slack = max(4 * part.block.roundoff for part in parts) + 128 * EPS
+        missing = parts[0].column.missing
+        norm = sum(part.squared_norm() for part in parts)
+        ends = (norm + missing) * (1 + slack), norm, max(norm * (1 - slack), 1 / self.n)
+        low, value, high = (-math.log2(min(end, 1.0)) for end in ends)
+        return low, value, high
+
+    # ------------------------------------------------------------------ by products
+
+    def _products(self, parts: Sequence[Part], wanted: Wanted) -> None:
+        """Make products with the joint, more than before; its matrix is made for that."""
+        seen, upper = self._seen, wanted.side == "high" and not self._slow
+        try:
+            if seen is None:
+                self._seen = seen = Enclosure(parts, self._seed)
+            elif upper or seen.proven:
+                self._stuck = not seen.grow()
+        except np.linalg.LinAlgError:  # columns that depend on each other
+            self._stuck = True
+        if self._stuck or seen is None:
+            return
+        if upper:
+            self._from_below(seen)
+        else:
+            self._enclose(seen)
+
+    @property
+    def _seed(self) -> int:
+        solver = self.entropy.solver
+        return solver.seed if isinstance(solver, Auto) else 0
+
+    def _from_below(self, seen: Enclosure) -> None:
+        """Bound it from above, and guess how closely."""
+        slack = seen.slack
+        sums = [np.cumsum(values) * (1 - slack) for values in seen.below()]
+        ritz, high = (self._bits(spread_from(s, self.n, 1.0)) for s in sums)
+        # Ritz values are off by three times as much, about.
+        before, self.off = self.off, 0.5 * max(ritz - high, 0.0)
+        self._slow = self.off > LIMITS.slower * before
+        self._keep(0.0, high, high)
+
+    def _enclose(self, seen: Enclosure) -> None:
+        """Bound it from both sides."""
+        found = seen.ends()
+        if found is None:
+            self._stuck = True
+            return
+        low, high = (self._bits(together(end, self.n, 1.0)) for end in found[:2])
+        self._keep(low, 0.5 * (low + high), high, found[2])
+        before, self._width = self._width, high - low
+        self._stuck = self._width > LIMITS.slower * before
+
+    # ------------------------------------------------------------------ as a whole
+
+    def _whole(self, parts: Sequence[Part]) -> None:
+        """Compute all eigenvalues, or the norm where that is all it takes."""
+        self._proven = 0.0
+        if self.entropy.alpha == 2 and self.entropy.rank is None:
+            value = -math.log2(sum(float(np.sum(part.matrix(True) ** 2)) for part in parts))
+            slack = 4 * max(part.rounding(True).relative for part in parts) + 1e-13
+            self._keep(value - slack, value, value + slack)
+            return
+        spectrum = union([complete(part) for part in parts], self.n, 1.0)
+        low, high = map(self._bits, enclosure(spectrum) or (spectrum, spectrum))
+        self._keep(low, self._bits(spectrum), high)
+
+    def _prove(self, source: Source, wanted: Wanted) -> None:
+        """Leave it to a solver; of many rows a factor of a fixed size must do."""
+        solver, self._proven = self.entropy.solver, wanted.tol
+        if source.large:
+            solver, self._proven = Streamed(3 * (self.entropy.rank or 64), self._seed), 0.0
+        elif isinstance(solver, Auto):
+            solver = replace(solver, tol=wanted.tol)
+        else:
+            value = float(self.entropy(source.gram()))
+            self._keep(value, value, value)
+            return
+        low, found, high, failure = replace(self.entropy, solver=solver).enclosed(source.gram())
+        self._keep(low, float(found), high, failure)
+
+
+def _beyond(theta: np.ndarray, n: float, rank: int) -> float:
+    r"""Return by how much the squares that count lie below the squared norm, at least.
+
+    :math:`P = \sum_{i \le k} \lambda_i^2 + R^2 / (n - k)` with what is beyond the rank, R, spread
+    evenly. Of all eigenvalues that are no less than p known bounds and have the same squared norm,
+    those have the largest P whose last n - p are equal.
+    """
+    p = len(theta)
+    if not rank < p < n:
+        return 0.0
+    middle, rest = float(np.sum(theta[rank:])), max(1.0 - float(np.sum(theta)), 0.0)
+    t = min(rest, middle * (n - p) / (p - rank))
+    spread = (middle + t) ** 2 / (n - rank) - t**2 / (n - p)
+    return max(float(np.sum(theta[rank:] ** 2)) - spread, 0.0)
