@@ -22,8 +22,8 @@ from lorenyi.selection import (
     JointInformation,
     renyi_criteria,
 )
+from lorenyi.selection.certified.intervals import Intervals, ratio, stack
 from lorenyi.selection.discretise import codes, equal_frequency
-from lorenyi.selection.intervals import Intervals, ratio, stack
 
 RNG = np.random.default_rng(3)
 X = RNG.normal(size=(60, 6))

@@ -5,8 +5,8 @@ import pytest
 
 import lorenyi as lr
 from lorenyi import Auto, Exact, Renyi
-from lorenyi.selection.limits import LIMITS
-from lorenyi.selection.spectra import Kernels
+from lorenyi.selection.certified.limits import LIMITS
+from lorenyi.selection.certified.spectra import Kernels
 from lorenyi.selection.table import Table, Variable
 
 

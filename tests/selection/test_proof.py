@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import lorenyi as lr
-from lorenyi.selection.proof import Basis, Rounding, coupled, outside
+from lorenyi.selection.certified.proof import Basis, Rounding, coupled, outside
 
 RANK = 20
 

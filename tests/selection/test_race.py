@@ -7,9 +7,9 @@ import pytest
 
 from lorenyi import Auto, Exact, Renyi
 from lorenyi.selection import Criterion, InformationSelector, JointInformation
-from lorenyi.selection.intervals import Intervals
+from lorenyi.selection.certified.intervals import Intervals
+from lorenyi.selection.certified.spectra import Kernels
 from lorenyi.selection.race import REPORTED, Race
-from lorenyi.selection.spectra import Kernels
 from lorenyi.selection.table import Table, Variable
 
 

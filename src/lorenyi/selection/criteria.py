@@ -28,11 +28,11 @@ import numpy as np
 from lorenyi.functionals import CollisionEntropy, Renyi
 from lorenyi.kernels import Gaussian
 from lorenyi.selection.blocks import Scale
+from lorenyi.selection.certified.intervals import ratio
+from lorenyi.selection.certified.spectra import Kernels
 from lorenyi.selection.counts import Counts
-from lorenyi.selection.intervals import ratio
 from lorenyi.selection.pairs import Pairs
 from lorenyi.selection.sampled import Look
-from lorenyi.selection.spectra import Kernels
 from lorenyi.selection.table import Table
 from lorenyi.selection.terms import SampledTerms, Terms
 

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
+from lorenyi.selection.certified.information import Information
 from lorenyi.selection.criteria import BaseCriterion, NeighborInformation
-from lorenyi.selection.information import Information
 from lorenyi.selection.pairs import Pairs
 from lorenyi.selection.race import REPORTED, TIE, Race, reported, score
 from lorenyi.selection.sampled import Features, Look, Sampled, Scores

@@ -8,9 +8,9 @@ from collections.abc import Callable
 import numpy as np
 
 from lorenyi.estimate import Estimate
+from lorenyi.selection.certified.information import Information
+from lorenyi.selection.certified.intervals import Intervals
 from lorenyi.selection.criteria import BaseCriterion
-from lorenyi.selection.information import Information
-from lorenyi.selection.intervals import Intervals
 from lorenyi.selection.sampled import Features
 from lorenyi.selection.terms import CertifiedTerms
 

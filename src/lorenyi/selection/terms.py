@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from lorenyi.selection.information import Information, Side
-from lorenyi.selection.intervals import Intervals, stack
+from lorenyi.selection.certified.information import Information, Side
+from lorenyi.selection.certified.intervals import Intervals, stack
 from lorenyi.selection.sampled import Features, Look, Sampled
 
 TOLERANCE = 1e-2  # bits, of certified terms that are only shown

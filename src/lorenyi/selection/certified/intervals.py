@@ -22,7 +22,7 @@ class Intervals:
 
     Examples
     --------
-    >>> from lorenyi.selection.intervals import Intervals
+    >>> from lorenyi.selection.certified.intervals import Intervals
     >>> x = Intervals([0.0, 1.0], [0.5, 1.0])
     >>> (1 - 2 * x).sum()
     Intervals([-1.], [0.])

@@ -18,9 +18,9 @@ import numpy as np
 
 from lorenyi import _arrays
 from lorenyi.gram import Gram
-from lorenyi.selection.columns import Column, first_of, flushed, fold, taken, unit_kernel
-from lorenyi.selection.limits import LIMITS
-from lorenyi.selection.proof import Rounding
+from lorenyi.selection.certified.columns import Column, first_of, flushed, fold, taken, unit_kernel
+from lorenyi.selection.certified.limits import LIMITS
+from lorenyi.selection.certified.proof import Rounding
 from lorenyi.spectra.krylov import orthonormalised
 
 EPS = float(np.finfo(np.float32).eps)

@@ -24,7 +24,7 @@ import numpy as np
 from scipy import stats
 
 from lorenyi import _arrays
-from lorenyi.selection.limits import LIMITS
+from lorenyi.selection.certified.limits import LIMITS
 from lorenyi.spectra.bounds import meet, peaked_from, spread_from
 from lorenyi.spectra.spectrum import Spectrum
 

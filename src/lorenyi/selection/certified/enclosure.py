@@ -9,9 +9,9 @@ from typing import TypeAlias
 import numpy as np
 
 from lorenyi import _arrays
-from lorenyi.selection.chosen import Part
-from lorenyi.selection.limits import LIMITS
-from lorenyi.selection.proof import FAILURE, Basis
+from lorenyi.selection.certified.chosen import Part
+from lorenyi.selection.certified.limits import LIMITS
+from lorenyi.selection.certified.proof import FAILURE, Basis
 from lorenyi.spectra import Spectrum, enclosure
 
 Pair: TypeAlias = tuple[Spectrum, Spectrum]

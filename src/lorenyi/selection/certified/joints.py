@@ -12,11 +12,11 @@ from lorenyi.entropy import renyi_entropy
 from lorenyi.estimate import Estimate
 from lorenyi.functionals import Renyi
 from lorenyi.gram import Gram
-from lorenyi.selection.chosen import EPS, Part
-from lorenyi.selection.enclosure import Enclosure, complete
-from lorenyi.selection.information import Side, Wanted
-from lorenyi.selection.large import Streamed
-from lorenyi.selection.limits import LIMITS
+from lorenyi.selection.certified.chosen import EPS, Part
+from lorenyi.selection.certified.enclosure import Enclosure, complete
+from lorenyi.selection.certified.information import Side, Wanted
+from lorenyi.selection.certified.large import Streamed
+from lorenyi.selection.certified.limits import LIMITS
 from lorenyi.spectra import Auto, Spectrum, enclosure
 from lorenyi.spectra.bounds import enclose_sum, spread_from, together, union
 

@@ -15,12 +15,12 @@ from lorenyi._threads import parallel
 from lorenyi.estimate import Estimate
 from lorenyi.functionals import Renyi
 from lorenyi.gram import Gram
-from lorenyi.selection.chosen import Chosen
-from lorenyi.selection.columns import Column, fold
-from lorenyi.selection.information import Information, Side, Wanted
-from lorenyi.selection.intervals import Intervals
-from lorenyi.selection.joints import Joint, Source
-from lorenyi.selection.limits import LIMITS
+from lorenyi.selection.certified.chosen import Chosen
+from lorenyi.selection.certified.columns import Column, fold
+from lorenyi.selection.certified.information import Information, Side, Wanted
+from lorenyi.selection.certified.intervals import Intervals
+from lorenyi.selection.certified.joints import Joint, Source
+from lorenyi.selection.certified.limits import LIMITS
 from lorenyi.selection.sampled import Features
 from lorenyi.selection.table import Table
 from lorenyi.spectra import Auto

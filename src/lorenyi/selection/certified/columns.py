@@ -11,7 +11,7 @@ import numpy as np
 from lorenyi import _arrays
 from lorenyi.data.sources import slices
 from lorenyi.gram import Gram
-from lorenyi.selection.limits import LIMITS
+from lorenyi.selection.certified.limits import LIMITS
 from lorenyi.spectra.cholesky import Factor
 
 
