@@ -6,11 +6,12 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import _num_samples
+from sklearn.utils.validation import _check_sample_weight, _num_samples
 
 from lorenyi import _arrays
-from lorenyi.data.columns import Column
-from lorenyi.data.reading import is_elsewhere, read_columns, row_count
+from lorenyi.data.columns import Column, unmasked
+from lorenyi.data.reading import in_memory, is_elsewhere, read_columns, row_count, take_rows
+from lorenyi.gram.ready import points_of
 from lorenyi.selection.table import Variable
 
 MAX_CLASSES = 50  # of whole numbers that are taken for labels: letters are, ages are not
@@ -142,3 +143,31 @@ def _labels(values: np.ndarray, task: str) -> bool:
         return task == "classification"
     whole = values.dtype.kind in "iu" or bool((values == np.floor(values)).all())
     return whole and len(np.unique(values)) <= min(max(20, len(values) // 10), MAX_CLASSES)
+
+
+def frequencies(sample_weight: Any, n: int) -> np.ndarray | None:
+    """Return how often each row occurs."""
+    if sample_weight is None:
+        return None
+    weights = _check_sample_weight(
+        unmasked(sample_weight, "sample_weight"),  # which the check would ignore
+        np.empty((n, 1)),
+        dtype=np.float64,
+        ensure_non_negative=True,
+    )
+    points_of(weights, "sample_weight")
+    return np.asarray(weights)
+
+
+def looked_at(
+    X: Any, y: Any, sample_weight: Any, most: int | None, seed: int
+) -> tuple[Any, Any, Any]:
+    """Return everything in memory: all rows, or of very many those that are looked at."""
+    sample_weight = in_memory(sample_weight, "sample_weight")
+    n, rows = row_count(X), None
+    if most is not None and n and (n > most or sample_weight is not None):
+        rows = drawn(n, frequencies(sample_weight, n), most, seed)
+    if rows is None:
+        return in_memory(X, "X"), in_memory(y, "y"), sample_weight
+    require_aligned(X, y)
+    return take_rows(X, rows, "X"), take_rows(y, rows, "y"), None

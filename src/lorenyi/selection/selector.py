@@ -6,28 +6,25 @@ import time
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.feature_selection import SelectorMixin
-from sklearn.utils import check_random_state
 from sklearn.utils._set_output import _get_output_config
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from lorenyi._progress import Progress, reporting
-from lorenyi._threads import cores, one_thread
-from lorenyi.data.columns import Column, unmasked
+from lorenyi._threads import one_thread
+from lorenyi.data.columns import Column
 from lorenyi.data.frames import is_table
-from lorenyi.data.reading import in_memory, read_columns, row_count, take_rows, workers_of
-from lorenyi.gram.ready import points_of
+from lorenyi.data.reading import read_columns, workers_of
 from lorenyi.kernels import Gaussian, Kernel
-from lorenyi.selection import reading
+from lorenyi.selection import options, reading
 from lorenyi.selection.criteria import BaseCriterion, NeighborInformation
 from lorenyi.selection.judges import judge_of
 from lorenyi.selection.path import SelectionPath, ranking, rejected, relevance, smallest
-from lorenyi.selection.search import Path, Search, Stop
+from lorenyi.selection.search import Path, Search
 from lorenyi.selection.table import Table
 from lorenyi.selection.terms import Terms, terms_of
 
@@ -214,10 +211,10 @@ class InformationSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         -------
         self
         """
-        self._check()
-        seed = _seed(self.random_state)
+        options.check(self)
+        seed = options.seed_of(self.random_state)
         table, units = self._table(X, y, sample_weight, seed)
-        judge = judge_of(self.criterion, table, seed, _workers(self.n_jobs))
+        judge = judge_of(self.criterion, table, seed, options.threads(self.n_jobs))
         search = self._search(table, units)
         with (
             one_thread(),
@@ -237,11 +234,12 @@ class InformationSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     ) -> tuple[Table, list[list[int]]]:
         """Return what the search reads, and the columns of each of its features."""
         cluster = workers_of(X)
-        X, y, sample_weight = self._drawn(X, y, sample_weight, seed)
+        most = self.criterion.max_rows
+        X, y, sample_weight = reading.looked_at(X, y, sample_weight, most, seed)
         columns = self._columns_of(X)
         reading.require_aligned(X, y)
         reading.require_values(columns, self.missing == "value")
-        weights = self._weights(sample_weight, len(columns[0].values))
+        weights = reading.frequencies(sample_weight, len(columns[0].values))
         nominal = self._nominal(columns)
         target = reading.read_target(y, self.task)
         self.task_ = "classification" if target.symbols.shape[1] else "regression"
@@ -262,18 +260,6 @@ class InformationSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         if self.criterion.max_rows is not None:
             table = table.expanded(seed)  # a row for each point
         return replace(table, cluster=cluster), units
-
-    def _drawn(self, X: Any, y: Any, sample_weight: Any, seed: int) -> tuple[Any, Any, Any]:
-        """Return everything in memory: all rows, or of very many those that are looked at."""
-        sample_weight = in_memory(sample_weight, "sample_weight")
-        most, n = self.criterion.max_rows, row_count(X)
-        rows = None
-        if most is not None and n and (n > most or sample_weight is not None):
-            rows = reading.drawn(n, self._weights(sample_weight, n), most, seed)
-        if rows is None:
-            return in_memory(X, "X"), in_memory(y, "y"), sample_weight
-        reading.require_aligned(X, y)
-        return take_rows(X, rows, "X"), take_rows(y, rows, "y"), None
 
     def _keep(
         self,
@@ -335,10 +321,10 @@ class InformationSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             Of candidates and given features (numbers of `feature_groups_`), which gives their
             `Terms`: relevance, redundancy and so on.
         """
-        seed = _seed(self.random_state)
+        seed = options.seed_of(self.random_state)
         other = clone(self)
         table, _ = other._table(X, y, sample_weight, seed)
-        return terms_of(self.criterion.engine(table, seed, _workers(self.n_jobs)))
+        return terms_of(self.criterion.engine(table, seed, options.threads(self.n_jobs)))
 
     def transform(self, X: Any) -> Any:
         """Return the chosen columns of X, in the order they have there.
@@ -388,49 +374,6 @@ class InformationSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     # ------------------------------------------------------------------ what was given
-
-    def _check(self) -> None:
-        """Refuse parameters that do not fit, before any data is read."""
-        if not isinstance(self.criterion, BaseCriterion):
-            raise TypeError(
-                f"criterion={self.criterion!r}: give a criterion such as NeighborInformation(), "
-                "JointInformation() or JMI()"
-            )
-        if self.kernel is not None and isinstance(self.criterion, NeighborInformation):
-            raise ValueError(
-                f"kernel={self.kernel!r}: NeighborInformation compares ranks of columns; give "
-                "NeighborInformation(bandwidth=...), or a criterion with an entropy"
-            )
-        options = {
-            "missing": ("error", "value"),
-            "direction": ("forward", "backward"),
-            "start": ("single", "pair", "triple"),
-        }
-        for name, allowed in options.items():
-            if getattr(self, name) not in allowed:
-                listed = ", ".join(map(repr, allowed))
-                raise ValueError(f"{name}={getattr(self, name)!r}: it is one of {listed}")
-        asked = {
-            "floating=True": self.floating,
-            "direction='backward'": self.direction == "backward",
-            f"start={self.start!r}": self.start != "single",
-        }
-        for said, is_asked in asked.items():
-            if is_asked and not self.criterion.of_the_set:
-                raise ValueError(
-                    f"{said} needs a criterion of the whole set such as NeighborInformation(), "
-                    f"not {self.criterion!r}"
-                )
-        _require_number("level", self.level, 0, 1, "between 0 and 1")
-        _require_number("tol", self.tol, -np.inf, np.inf, "a number of bits")
-        if self.max_seconds is not None:
-            _require_number("max_seconds", self.max_seconds, 0, np.inf, "positive, or None")
-        copies = self.n_permutations
-        whole = isinstance(copies, Integral) and not isinstance(copies, bool)
-        if copies is not None and (not whole or copies < 5):
-            raise ValueError(
-                f"n_permutations={copies!r}: it must be an integer of at least 5, or None"
-            )
 
     def _columns_of(self, X: Any) -> list[Column]:
         """Return the columns of X in memory."""
@@ -484,22 +427,10 @@ class InformationSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         alone = [[j] for j in range(count) if j not in grouped]
         return sorted(alone + [g for g in groups if g], key=lambda unit: unit[0])
 
-    def _weights(self, sample_weight: Any, n: int) -> np.ndarray | None:
-        if sample_weight is None:
-            return None
-        weights = _check_sample_weight(
-            unmasked(sample_weight, "sample_weight"),  # which the check would ignore
-            np.empty((n, 1)),
-            dtype=np.float64,
-            ensure_non_negative=True,
-        )
-        points_of(weights, "sample_weight")
-        return np.asarray(weights)
-
     def _search(self, table: Table, units: list[list[int]]) -> Search:
         unit_of = {j: u for u, unit in enumerate(units) for j in unit}
         first = list(dict.fromkeys(unit_of[j] for j in self._positions("must_include")))
-        count, stop = self._count(len(units), len(first))
+        count, stop = options.count(self, len(units), len(first))
         seconds = np.inf if self.max_seconds is None else float(self.max_seconds)
         return Search(
             count,
@@ -511,42 +442,3 @@ class InformationSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             floating=self.floating,
             deadline=time.monotonic() + seconds,
         )
-
-    def _count(self, features: int, required: int) -> tuple[int, Stop | None]:
-        """Return how many features to choose at most, and when to stop before."""
-        wanted = self.n_features_to_select
-        if isinstance(wanted, str) and wanted in ("auto", "relevant", "smallest"):
-            if self.direction == "backward":
-                raise ValueError(f"direction='backward' needs a number of features, not {wanted!r}")
-            return features, Stop(self.level, self.tol, self.n_permutations)
-        number = isinstance(wanted, (int, float, np.number)) and not isinstance(wanted, bool)
-        if number and isinstance(wanted, (float, np.floating)) and 0 < wanted <= 1:
-            wanted = max(1, round(float(wanted) * features))
-        whole = number and not isinstance(wanted, (float, np.floating))
-        if not whole or not max(required, 1) <= int(wanted) <= features:
-            raise ValueError(
-                f"n_features_to_select={self.n_features_to_select!r}: it must be 'auto', "
-                "'relevant', 'smallest', a share, "
-                f"or an integer from {max(required, 1)} to the {features} features of X"
-            )
-        return int(wanted), None
-
-
-def _require_number(name: str, value: Any, low: float, high: float, what: str) -> None:
-    number = isinstance(value, Real) and not isinstance(value, bool)
-    if not number or not low < float(value) < high:
-        raise ValueError(f"{name}={value!r}: it must be {what}")
-
-
-def _seed(random_state: Any) -> int:
-    if isinstance(random_state, (int, np.integer)):
-        return int(random_state)
-    return int(check_random_state(random_state).randint(2**31))
-
-
-def _workers(n_jobs: int | None) -> int | None:
-    if n_jobs is None:
-        return 1
-    if not isinstance(n_jobs, Integral) or isinstance(n_jobs, bool) or n_jobs == 0:
-        raise ValueError(f"n_jobs={n_jobs!r}: give a number of threads, -1 for all cores, or None")
-    return n_jobs if n_jobs > 0 else max(1, cores() + 1 + n_jobs)
