@@ -125,10 +125,9 @@ class Part:
         """Whether all eigenvalues cost no more than bounds on them."""
         return len(self) <= max(LIMITS.dense, 4 * self.share)
 
-    @property
-    def is_double(self) -> bool:
-        """Whether all eigenvalues in float64 are the last resort."""
-        return len(self) <= LIMITS.double
+    def is_whole(self, last: bool) -> bool:
+        """Tell whether all eigenvalues in float64 come next, or as the last resort."""
+        return len(self) <= LIMITS.double and (last or self.block.kernel.dtype == np.float64)
 
     def _rows(self, array: np.ndarray) -> np.ndarray:
         return array if self.g is None else array[self.g]

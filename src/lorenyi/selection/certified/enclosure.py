@@ -28,9 +28,11 @@ class Enclosure:
         The blocks.
     seed : int
         Of random columns.
+    twice : bool
+        Whether to multiply the start, too, which a bound from below does not need.
     """
 
-    def __init__(self, parts: Sequence[Part], seed: int) -> None:
+    def __init__(self, parts: Sequence[Part], seed: int, twice: bool) -> None:
         self.parts, self.seed = parts, seed
         small = {i: enclosure(complete(part)) for i, part in enumerate(parts) if part.is_small}
         self.small = {i: pair for i, pair in small.items() if pair is not None}
@@ -39,7 +41,7 @@ class Enclosure:
         self.bases: dict[int, Basis] = {}
         for i, J in self.matrices().items():
             near = parts[i].near(math.ceil(LIMITS.start * parts[i].share))
-            self.bases[i] = Basis(J, J @ near)
+            self.bases[i] = Basis(J, J @ near if twice else near)
 
     @property
     def others(self) -> list[int]:

@@ -15,10 +15,10 @@ from lorenyi.gram import Gram
 from lorenyi.selection.certified.chosen import EPS, Part
 from lorenyi.selection.certified.enclosure import Enclosure, complete
 from lorenyi.selection.certified.information import Side, Wanted
-from lorenyi.selection.certified.large import Streamed
 from lorenyi.selection.certified.limits import LIMITS
-from lorenyi.spectra import Auto, Spectrum, enclosure
+from lorenyi.spectra import Auto, PivotedCholesky, Spectrum, enclosure
 from lorenyi.spectra.bounds import enclose_sum, spread_from, together, union
+from lorenyi.spectra.solver import Solver
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,13 +105,13 @@ class Joint:
             self._seen.held = {}
 
     def _learn(self, source: Source, wanted: Wanted) -> None:
-        parts = source.parts
-        if parts is not None and all(part.is_small or part.is_double for part in parts):
+        parts, all_count = source.parts, self.entropy.rank is None
+        fine = wanted.side == "both" and wanted.tol < LIMITS.single
+        last = self._stuck or fine or source.smooth or source.large or all_count
+        if parts is not None and all(p.is_small or p.is_whole(last) for p in parts):
             self._whole(parts)
-        elif parts is None or source.smooth or self._stuck or self.entropy.rank is None:
+        elif parts is None or last:
             self._prove(source, wanted)
-        elif wanted.side == "both" and wanted.tol < LIMITS.single:
-            self._stuck = True
         else:
             self._products(parts, wanted)
 
@@ -135,7 +135,7 @@ class Joint:
     def _glance(self, parts: Sequence[Part], side: Side) -> None:
         """Bound it without making its matrix, if that is worth it."""
         quadratic, most = self.entropy.alpha == 2, math.log2(self.n)
-        if self.entropy.rank is None and quadratic and all(part.is_double for part in parts):
+        if self.entropy.rank is None and quadratic and all(part.is_whole(True) for part in parts):
             self._whole(parts)
         elif self.entropy.rank is None and quadratic:
             self._keep(*self._norm(parts))
@@ -175,7 +175,7 @@ class Joint:
         seen, upper = self._seen, wanted.side == "high" and not self._slow
         try:
             if seen is None:
-                self._seen = seen = Enclosure(parts, self._seed)
+                self._seen = seen = Enclosure(parts, self._seed, twice=not upper)
             elif upper or seen.proven:
                 self._stuck = not seen.grow()
         except np.linalg.LinAlgError:  # columns that depend on each other
@@ -229,15 +229,17 @@ class Joint:
 
     def _prove(self, source: Source, wanted: Wanted) -> None:
         """Leave it to a solver; of many rows a factor of a fixed size must do."""
-        solver, self._proven = self.entropy.solver, wanted.tol
-        if source.large:
-            solver, self._proven = Streamed(3 * (self.entropy.rank or 64), self._seed), 0.0
-        elif isinstance(solver, Auto):
-            solver = replace(solver, tol=wanted.tol)
-        else:
+        solver: Solver = self.entropy.solver
+        self._proven = wanted.tol
+        if not isinstance(solver, Auto):
             value = float(self.entropy(source.gram()))
             self._keep(value, value, value)
             return
+        if source.large:
+            size = 3 * (self.entropy.rank or 64)
+            solver, self._proven = PivotedCholesky(size=size, seed=self._seed), 0.0
+        else:
+            solver = replace(solver, tol=wanted.tol)
         low, found, high, failure = replace(self.entropy, solver=solver).enclosed(source.gram())
         self._keep(low, float(found), high, failure)
 

@@ -130,13 +130,15 @@ class Kernels(Information):
             if not all(part.is_small for part in chosen.parts(widest, labelled)):
                 chosen.prepare(labelled)
 
+        many = chosen is None and int(self._code(given, target).max()) >= LIMITS.large
+
         def measure(i: int) -> None:
             def gram() -> Gram:
                 return self._gram((*given, i), target)
 
             parts = None if chosen is None else chosen.parts(columns[i][1], labelled)
-            source = Source(gram, parts, len(given) < 2, chosen is None and self._large(given))
-            joints[i].until(wanted[i], source)
+            large = many if parts is None else max(map(len, parts)) > LIMITS.large
+            joints[i].until(wanted[i], Source(gram, parts, len(given) < 2, bool(given) and large))
 
         parallel(measure, x, self.workers)
         self._front += [joints[i] for i in x]
@@ -181,9 +183,6 @@ class Kernels(Information):
         """Return the Gram of some features (and the target), equal rows as one."""
         grams = [self._column(i)[0] for i in features] + ([self._target] if target else [])
         return fold(grams, self._code(features, target))
-
-    def _large(self, given: Features) -> bool:
-        return 2 * int(self._code(given, False).max()) > LIMITS.large
 
     def _made(self, given: Features, target: bool) -> Chosen | None:
         """Return what is kept of chosen features, if that is worth it and they are not too many."""
