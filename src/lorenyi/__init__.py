@@ -11,7 +11,7 @@ from lorenyi.entropy import information_potential, renyi_entropy
 from lorenyi.estimate import Estimate
 from lorenyi.functionals import CollisionEntropy, Renyi
 from lorenyi.gram import Gram, gram, joint
-from lorenyi.independence import IndependenceTest, independence_test
+from lorenyi.inference import IndependenceTest, TestResult, independence_test
 from lorenyi.kernels import (
     Cosine,
     Delta,
@@ -83,6 +83,7 @@ __all__ = [
     "SparseGraph",
     "Spectrum",
     "SubspaceIteration",
+    "TestResult",
     "conditional_entropy",
     "conditional_mutual_information",
     "dual_total_correlation",
