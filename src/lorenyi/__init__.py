@@ -11,7 +11,13 @@ from lorenyi.entropy import information_potential, renyi_entropy
 from lorenyi.estimate import Estimate
 from lorenyi.functionals import CollisionEntropy, Renyi
 from lorenyi.gram import Gram, gram, joint
-from lorenyi.inference import IndependenceTest, TestResult, independence_test
+from lorenyi.inference import (
+    ConditionalIndependenceTest,
+    IndependenceTest,
+    TestResult,
+    conditional_independence_test,
+    independence_test,
+)
 from lorenyi.kernels import (
     Cosine,
     Delta,
@@ -56,6 +62,7 @@ __all__ = [
     "Auto",
     "BlockLanczos",
     "CollisionEntropy",
+    "ConditionalIndependenceTest",
     "Cosine",
     "Delta",
     "Estimate",
@@ -85,6 +92,7 @@ __all__ = [
     "SubspaceIteration",
     "TestResult",
     "conditional_entropy",
+    "conditional_independence_test",
     "conditional_mutual_information",
     "dual_total_correlation",
     "entropy",

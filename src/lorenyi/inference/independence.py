@@ -123,7 +123,7 @@ def independence_test(
     require_level(level)
     multiples = require_bandwidths(bandwidths)
     names = {"x": x, "y": y} | ({} if given is None else {"given": given})
-    grams = [variable(v, _of_data(v, weights), name) for name, v in names.items()]
+    grams = [variable(v, of_data(v, weights), name) for name, v in names.items()]
     A, B, *C = tested_rows(grams, seed)
     groups = labels(C[0]) if C else np.zeros(len(A), dtype=np.int64)
 
@@ -157,7 +157,7 @@ def _exact(
     return statistic
 
 
-def _of_data(x: Variable, weights: Any) -> Any:
+def of_data(x: Variable, weights: Any) -> Any:
     """Return the weights, where x is not a Gram that has its own."""
     return None if isinstance(x, Gram) else weights
 

@@ -52,6 +52,12 @@ class Permuted:
     largest: int
     values: np.ndarray
 
+    @property
+    def excess(self) -> float:
+        """The largest statistic, not standardized, less its mean over permutations."""
+        column = self.values[:, self.largest]
+        return float(column[0] - column[1:].mean())
+
 
 def permute(
     statistic: Callable[[int | None], np.ndarray],

@@ -28,6 +28,9 @@ class TestResult:
         with m = 99 it cannot be below .01; its own standard error is about sqrt(p (1 - p) / m).
     null : array of m
         The statistic of each permutation.
+    excess : float
+        The information near independence that the statistic is of, in bits, less its mean over
+        the permutations: what there is beyond chance.
     bandwidth : float or None
         The multiple of the variables' bandwidths that the statistic is of.
     permutations : int
@@ -45,6 +48,7 @@ class TestResult:
     statistic: float
     pvalue: float
     null: np.ndarray
+    excess: float
     bandwidth: float | None
     permutations: int
     level: float | None
@@ -63,7 +67,15 @@ class TestResult:
         """Make a result of what permutations say."""
         bandwidth = None if multiples is None else multiples[found.largest]
         return cls(
-            found.statistic, found.pvalue, found.null, bandwidth, permutations, level, n, **more
+            statistic=found.statistic,
+            pvalue=found.pvalue,
+            null=found.null,
+            excess=found.excess,
+            bandwidth=bandwidth,
+            permutations=permutations,
+            level=level,
+            n=n,
+            **more,
         )
 
     @property
