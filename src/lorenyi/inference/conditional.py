@@ -17,7 +17,7 @@ from lorenyi._progress import Progress
 from lorenyi._threads import one_thread
 from lorenyi.estimate import Estimate
 from lorenyi.gram import Gram, Points, gram
-from lorenyi.inference.features import BANDWIDTHS, basis
+from lorenyi.inference.features import BANDWIDTHS, Basis, basis
 from lorenyi.inference.independence import (
     independence_test,
     of_data,
@@ -33,6 +33,7 @@ from lorenyi.kernels import Delta, Gaussian, Laplacian
 from lorenyi.measures import Variable, conditional_mutual_information, variable
 from lorenyi.spectra.solver import require_seed
 
+WITH_PLACES = 2  # bandwidths at which residuals are looked at together with z
 MAX_SOUND_COLUMNS = 2  # of numbers that are given; with more the level does not hold in hard cases
 
 
@@ -134,24 +135,40 @@ def conditional_independence_test(
         Z = Z.with_factors([*Z.factors, *_nominal(C)])
         left = standardized_residuals(np.hstack([X, Y]), Z)
         parts = (left[:, : X.shape[1]], left[:, X.shape[1] :])
-        first, second = (basis(gram(part), multiples) for part in parts)
-        statistic = Quadratic(first, second, np.zeros(len(left), dtype=np.int64))
+        statistics = _statistics(*parts, places, multiples)
         near = [local_groups(places, labels, seed, k) for k in range(min(PARTITIONS, permutations))]
 
         def permuted(number: int | None) -> np.ndarray:
-            if number is None:
-                return statistic()
-            return statistic(_arrays.permutation(seed, number, near[number % len(near)]))
+            order = None
+            if number is not None:
+                order = _arrays.permutation(seed, number, near[number % len(near)])
+            return np.concatenate([statistic(order) for statistic in statistics])
 
         found_by = permute(permuted, permutations, level, progress)
     return ConditionalIndependenceTest.of(
         found_by,
-        multiples if len(multiples) > 1 else None,
+        multiples + multiples[:WITH_PLACES],
         permutations,
         level,
         len(A),
         variables=tuple(grams),
     )
+
+
+def _statistics(
+    X: np.ndarray, Y: np.ndarray, places: np.ndarray, multiples: tuple[float, ...]
+) -> list[Quadratic]:
+    """Return the information of residuals, and that of Y's about X's together with the places.
+
+    The second sees dependence whose sign changes with z. Its widest bandwidths are enough: the
+    others have many columns to be noisy in.
+    """
+    together = (X - X.mean(axis=0), places)
+    x, y = basis(gram(X), multiples), basis(gram(Y), multiples)
+    few = basis(gram(np.hstack(together)), multiples[:WITH_PLACES])
+    wide = Basis(y.columns, y.scales[:WITH_PLACES])
+    groups = np.zeros(len(X), dtype=np.int64)
+    return [Quadratic(x, y, groups), Quadratic(few, wide, groups)]
 
 
 # ------------------------------------------------------------------------------- columns
