@@ -7,16 +7,20 @@
 
 from lorenyi import theory
 from lorenyi.bandwidths import Median, Nearest, Scott, Silverman
+from lorenyi.divergences import divergence, mmd
 from lorenyi.entropy import information_potential, renyi_entropy
 from lorenyi.estimate import Estimate
 from lorenyi.functionals import CollisionEntropy, Renyi
 from lorenyi.gram import Gram, gram, joint
 from lorenyi.inference import (
+    ColumnChange,
     ConditionalIndependenceTest,
     IndependenceTest,
     TestResult,
+    TwoSampleTest,
     conditional_independence_test,
     independence_test,
+    two_sample_test,
 )
 from lorenyi.kernels import (
     Cosine,
@@ -62,6 +66,7 @@ __all__ = [
     "Auto",
     "BlockLanczos",
     "CollisionEntropy",
+    "ColumnChange",
     "ConditionalIndependenceTest",
     "Cosine",
     "Delta",
@@ -91,9 +96,11 @@ __all__ = [
     "Spectrum",
     "SubspaceIteration",
     "TestResult",
+    "TwoSampleTest",
     "conditional_entropy",
     "conditional_independence_test",
     "conditional_mutual_information",
+    "divergence",
     "dual_total_correlation",
     "entropy",
     "gram",
@@ -102,10 +109,12 @@ __all__ = [
     "interaction_information",
     "joint",
     "joint_entropy",
+    "mmd",
     "mutual_information",
     "normalized_mutual_information",
     "renyi_entropy",
     "theory",
     "total_correlation",
+    "two_sample_test",
     "vendi_score",
 ]

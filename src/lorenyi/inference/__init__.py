@@ -6,11 +6,15 @@ from lorenyi.inference.conditional import (
 )
 from lorenyi.inference.independence import IndependenceTest, independence_test
 from lorenyi.inference.result import TestResult
+from lorenyi.inference.samples import ColumnChange, TwoSampleTest, two_sample_test
 
 __all__ = [
+    "ColumnChange",
     "ConditionalIndependenceTest",
     "IndependenceTest",
     "TestResult",
+    "TwoSampleTest",
     "conditional_independence_test",
     "independence_test",
+    "two_sample_test",
 ]
