@@ -13,6 +13,7 @@ whose package is missing are left out. Writes power.csv, power.md and power.png 
 from __future__ import annotations
 
 import argparse
+import json
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -148,23 +149,33 @@ def pvalues(settings: Round) -> list[float]:
 
 
 def run(out: Path, rounds: int, tables: int, sizes: Sequence[int], methods: Sequence[str]) -> None:
-    found: dict[tuple[str, int, str], list[float]] = {}
     for number in range(rounds):
         for n in sizes:
             for relation in RELATIONS:
                 for method in methods:
                     settings = Round(relation, method, n, tables, number)
-                    file = (
-                        out / "cache" / f"{relation}-{n}-{method}-{number}.json".replace(" ", "_")
+                    name = f"{relation}-{n}-{method}-{number}.json".replace(" ", "_")
+                    kept(
+                        out / "cache" / name, settings, lambda settings=settings: pvalues(settings)
                     )
-                    p = kept(file, settings, lambda settings=settings: pvalues(settings))
-                    found.setdefault((relation, n, method), []).extend(p)
             tell(f"round {number + 1} of {rounds}, n = {n}: done")
-            write(out, found, methods)
+            write(out, gathered(out))
+
+
+def gathered(out: Path) -> dict[tuple[str, int, str], list[float]]:
+    """Return the p-values of all rounds in the cache, of this call and of others."""
+    found: dict[tuple[str, int, str], list[float]] = {}
+    for file in sorted((out / "cache").glob("*.json")):
+        content = json.loads(file.read_text(encoding="utf-8"))
+        key = content["key"]
+        cell = (key["relation"], key["n"], key["method"])
+        found.setdefault(cell, []).extend(content["result"])
+    return found
 
 
 def power(p: Sequence[float]) -> float:
-    return float(np.mean(np.array(p) <= LEVEL + 1e-12))
+    """Return the share that is significant; NaN where nothing was tested."""
+    return float(np.mean(np.where(np.isnan(p), np.nan, np.array(p) <= LEVEL + 1e-12)))
 
 
 def write(
@@ -176,20 +187,16 @@ def write(
     lines = []
     for n in sizes:
         cells = {(r, m): p for (r, size, m), p in found.items() if size == n}
-        counts = sorted({len(p) for p in cells.values()})
-        lines += [f"n = {n}, {' to '.join(str(c) for c in counts)} tables a cell:", ""]
+        methods = [m for m in METHODS if ("independent", m) in cells]
+        counts = ", ".join(f"{m} {len(cells['independent', m])}" for m in methods)
+        lines += [f"n = {n}; tables a cell: {counts}.", ""]
         lines += [f"| relation | {' | '.join(methods)} |", "| --- |" + " ---: |" * len(methods)]
         for relation in RELATIONS:
-            if (relation, methods[0]) not in cells:
-                continue
-            values = [
-                power(cells[relation, m]) if (relation, m) in cells else None for m in methods
-            ]
-            shown = ["" if v is None else f"{v:.2f}" for v in values]
-            lines.append(f"| {relation} | {' | '.join(shown)} |")
+            values = [power(cells.get((relation, m), [np.nan])) for m in methods]
+            lines.append(f"| {relation} | {' | '.join(f'{v:.2f}' for v in values)} |")
         lines += [_summary(cells, methods), ""]
     (out / "power.md").write_text("\n".join(lines).rstrip() + "\n", encoding="utf-8")
-    _draw(out / "power.png", found, methods, sizes)
+    _draw(out / "power.png", found, [m for m in METHODS if any(m in key for key in found)], sizes)
 
 
 def _summary(cells: dict[tuple[str, str], list[float]], methods: Sequence[str]) -> str:

@@ -13,13 +13,19 @@ from lorenyi.estimate import Estimate
 from lorenyi.functionals import CollisionEntropy, Renyi
 from lorenyi.gram import Gram, gram, joint
 from lorenyi.inference import (
+    Chance,
     ColumnChange,
     ConditionalIndependenceTest,
     IndependenceTest,
     TestResult,
     TwoSampleTest,
+    adjusted_mutual_information,
+    chance_level,
     conditional_independence_test,
+    corrected,
     independence_test,
+    pointwise_information,
+    split_half,
     two_sample_test,
 )
 from lorenyi.kernels import (
@@ -42,9 +48,13 @@ from lorenyi.measures import (
     joint_entropy,
     mutual_information,
     normalized_mutual_information,
+    o_information,
+    s_information,
     total_correlation,
     vendi_score,
 )
+from lorenyi.references import cka, distance_correlation, hsic
+from lorenyi.series import shuffled_blocks, transfer_entropy
 from lorenyi.spectra import (
     Auto,
     BlockLanczos,
@@ -65,6 +75,7 @@ __version__ = "0.1.0"
 __all__ = [
     "Auto",
     "BlockLanczos",
+    "Chance",
     "CollisionEntropy",
     "ColumnChange",
     "ConditionalIndependenceTest",
@@ -97,13 +108,19 @@ __all__ = [
     "SubspaceIteration",
     "TestResult",
     "TwoSampleTest",
+    "adjusted_mutual_information",
+    "chance_level",
+    "cka",
     "conditional_entropy",
     "conditional_independence_test",
     "conditional_mutual_information",
+    "corrected",
+    "distance_correlation",
     "divergence",
     "dual_total_correlation",
     "entropy",
     "gram",
+    "hsic",
     "independence_test",
     "information_potential",
     "interaction_information",
@@ -112,9 +129,15 @@ __all__ = [
     "mmd",
     "mutual_information",
     "normalized_mutual_information",
+    "o_information",
+    "pointwise_information",
     "renyi_entropy",
+    "s_information",
+    "shuffled_blocks",
+    "split_half",
     "theory",
     "total_correlation",
+    "transfer_entropy",
     "two_sample_test",
     "vendi_score",
 ]
