@@ -178,9 +178,7 @@ def power(p: Sequence[float]) -> float:
     return float(np.mean(np.where(np.isnan(p), np.nan, np.array(p) <= LEVEL + 1e-12)))
 
 
-def write(
-    out: Path, found: dict[tuple[str, int, str], list[float]], methods: Sequence[str]
-) -> None:
+def write(out: Path, found: dict[tuple[str, int, str], list[float]]) -> None:
     rows = [(*key, len(p), f"{power(p):.3f}") for key, p in sorted(found.items())]
     write_csv(out / "power.csv", ["relation", "n", "method", "tables", "power"], rows)
     sizes = sorted({n for _, n, _ in found})

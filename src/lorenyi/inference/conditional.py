@@ -15,6 +15,7 @@ from scipy.stats import rankdata
 from lorenyi import _arrays
 from lorenyi._progress import Progress
 from lorenyi._threads import one_thread
+from lorenyi.bandwidths import Median
 from lorenyi.estimate import Estimate
 from lorenyi.gram import Gram, Points, gram
 from lorenyi.inference.features import BANDWIDTHS, Basis, basis
@@ -34,6 +35,7 @@ from lorenyi.measures import Variable, conditional_mutual_information, variable
 from lorenyi.spectra.solver import require_seed
 
 WITH_PLACES = 2  # bandwidths at which residuals are looked at together with z
+QUICK = Gaussian(Median(pairs=20_000))  # the bandwidth is one of several anyway
 MAX_SOUND_COLUMNS = 2  # of numbers that are given; with more the level does not hold in hard cases
 
 
@@ -131,7 +133,7 @@ def conditional_independence_test(
     places, labels = _places(C)
     with one_thread():
         X, Y = scores(A, "x"), scores(B, "y")
-        Z = gram(places)
+        Z = gram(places, QUICK)
         Z = Z.with_factors([*Z.factors, *_nominal(C)])
         left = standardized_residuals(np.hstack([X, Y]), Z)
         parts = (left[:, : X.shape[1]], left[:, X.shape[1] :])
@@ -164,8 +166,8 @@ def _statistics(
     others have many columns to be noisy in.
     """
     together = (X - X.mean(axis=0), places)
-    x, y = basis(gram(X), multiples), basis(gram(Y), multiples)
-    few = basis(gram(np.hstack(together)), multiples[:WITH_PLACES])
+    x, y = basis(gram(X, QUICK), multiples), basis(gram(Y, QUICK), multiples)
+    few = basis(gram(np.hstack(together), QUICK), multiples[:WITH_PLACES])
     wide = Basis(y.columns, y.scales[:WITH_PLACES])
     groups = np.zeros(len(X), dtype=np.int64)
     return [Quadratic(x, y, groups), Quadratic(few, wide, groups)]

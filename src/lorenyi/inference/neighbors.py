@@ -7,7 +7,7 @@ import numpy as np
 from lorenyi import _arrays
 
 MAX_GROUP = 5  # rows; 8 and more let through what a regression leaves, 3 lose power
-PARTITIONS = 20  # different ones, used in turn
+PARTITIONS = 10  # different ones, used in turn
 
 
 def local_groups(Z: np.ndarray, groups: np.ndarray, seed: int, number: int) -> np.ndarray:
