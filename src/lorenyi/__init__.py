@@ -53,6 +53,7 @@ from lorenyi.measures import (
     total_correlation,
     vendi_score,
 )
+from lorenyi.peaked import Peaked
 from lorenyi.references import cka, distance_correlation, hsic
 from lorenyi.series import shuffled_blocks, transfer_entropy
 from lorenyi.spectra import (
@@ -96,6 +97,7 @@ __all__ = [
     "Linear",
     "Median",
     "Nearest",
+    "Peaked",
     "PivotedCholesky",
     "Polynomial",
     "Precomputed",
