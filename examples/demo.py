@@ -1,6 +1,6 @@
-"""Which ten measurements of a tumour together tell most about the diagnosis?
+"""Which measurements of a tumor together tell most about the diagnosis?
 
-Run it with `make demo`. Breast-cancer data of scikit-learn: 569 tumours, 30 measurements, one
+Run it with `make demo`. Breast-cancer data of scikit-learn: 569 tumors, 30 measurements, one
 diagnosis. The path of the search is shown here, and drawn to a file where matplotlib is installed.
 """
 
@@ -32,7 +32,7 @@ def show(selector: InformationSelector, names: list[str]) -> None:
         print(f"  {place:2d}  {names[step.feature]:<23}  {number}  {step.gain:+.3f}  {drawn}")
     close = [f"{names[s.feature]} (or {names[int(s.ties[0])]})" for s in path if len(s.ties)]
     if close:
-        print(f"\nToo close to call for {len(path[0].candidates)} rivals: {', '.join(close)}.")
+        print(f"\nAs good within a standard error: {', '.join(close)}.")
 
 
 def draw(selector: InformationSelector, names: list[str]) -> str:
@@ -50,13 +50,14 @@ def draw(selector: InformationSelector, names: list[str]) -> str:
 
 
 def main() -> None:
-    """Choose ten measurements, show the path, draw it."""
+    """Choose measurements, show the path, draw it."""
     table = load_breast_cancer()
     X, y, names = table.data, table.target, [str(name) for name in table.feature_names]
-    print(f"\n{len(X)} tumours, {len(names)} measurements. Which ten together tell most about the")
-    print("diagnosis? At each step the one joins that makes the whole set most informative.\n")
+    print(f"\n{len(X)} tumors, {len(names)} measurements. Which together tell most about the")
+    print("diagnosis? At each step the one joins that makes the whole set most informative,")
+    print("until the best of those left adds nothing that chance would not.\n")
     start = time.perf_counter()
-    selector = InformationSelector(n_features_to_select=10).fit(X, y)
+    selector = InformationSelector().fit(X, y)
     seconds = time.perf_counter() - start
     show(selector, names)
     print(f"\nChosen in {seconds:.2f} s. The diagnosis has {selector.target_entropy_:.3f} bits.")

@@ -7,11 +7,27 @@
 
 from lorenyi import theory
 from lorenyi.bandwidths import Median, Nearest, Scott, Silverman
+from lorenyi.divergences import divergence, mmd
 from lorenyi.entropy import information_potential, renyi_entropy
 from lorenyi.estimate import Estimate
 from lorenyi.functionals import CollisionEntropy, Renyi
 from lorenyi.gram import Gram, gram, joint
-from lorenyi.independence import IndependenceTest, independence_test
+from lorenyi.inference import (
+    Chance,
+    ColumnChange,
+    ConditionalIndependenceTest,
+    IndependenceTest,
+    TestResult,
+    TwoSampleTest,
+    adjusted_mutual_information,
+    chance_level,
+    conditional_independence_test,
+    corrected,
+    independence_test,
+    pointwise_information,
+    split_half,
+    two_sample_test,
+)
 from lorenyi.kernels import (
     Cosine,
     Delta,
@@ -32,9 +48,14 @@ from lorenyi.measures import (
     joint_entropy,
     mutual_information,
     normalized_mutual_information,
+    o_information,
+    s_information,
     total_correlation,
     vendi_score,
 )
+from lorenyi.peaked import Peaked
+from lorenyi.references import cka, distance_correlation, hsic
+from lorenyi.series import shuffled_blocks, transfer_entropy
 from lorenyi.spectra import (
     Auto,
     BlockLanczos,
@@ -55,7 +76,10 @@ __version__ = "0.1.0"
 __all__ = [
     "Auto",
     "BlockLanczos",
+    "Chance",
     "CollisionEntropy",
+    "ColumnChange",
+    "ConditionalIndependenceTest",
     "Cosine",
     "Delta",
     "Estimate",
@@ -73,6 +97,7 @@ __all__ = [
     "Linear",
     "Median",
     "Nearest",
+    "Peaked",
     "PivotedCholesky",
     "Polynomial",
     "Precomputed",
@@ -83,20 +108,38 @@ __all__ = [
     "SparseGraph",
     "Spectrum",
     "SubspaceIteration",
+    "TestResult",
+    "TwoSampleTest",
+    "adjusted_mutual_information",
+    "chance_level",
+    "cka",
     "conditional_entropy",
+    "conditional_independence_test",
     "conditional_mutual_information",
+    "corrected",
+    "distance_correlation",
+    "divergence",
     "dual_total_correlation",
     "entropy",
     "gram",
+    "hsic",
     "independence_test",
     "information_potential",
     "interaction_information",
     "joint",
     "joint_entropy",
+    "mmd",
     "mutual_information",
     "normalized_mutual_information",
+    "o_information",
+    "pointwise_information",
     "renyi_entropy",
+    "s_information",
+    "shuffled_blocks",
+    "split_half",
     "theory",
     "total_correlation",
+    "transfer_entropy",
+    "two_sample_test",
     "vendi_score",
 ]

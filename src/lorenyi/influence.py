@@ -129,10 +129,10 @@ def _sampled(A: Gram) -> Gram:
         part = subsample(A, MAX_ROWS, 0)  # scaled to the mass of all
     else:
         part = A if len(A) <= MAX_ROWS and A.in_memory else subsample(A, MAX_ROWS, 0)
-    return part if _arrays.is_numpy(part.reference) else _on_host(part)
+    return part if _arrays.is_numpy(part.reference) else on_host(part)
 
 
-def _on_host(A: Gram) -> Gram:
+def on_host(A: Gram) -> Gram:
     """Return the same Gram of NumPy arrays, with ones on its diagonal in their precision too."""
     factors = [_host_factor(factor) for factor in A.factors]
     weights = _host_array(A.weights)

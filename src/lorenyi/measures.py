@@ -211,7 +211,7 @@ def total_correlation(
     """
     grams = _variables(variables, weights, 2, "total_correlation")
     J = joint(*grams)
-    return evaluate(lambda H: _sum([H(A) for A in grams]) - H(J), entropy, *grams)
+    return evaluate(lambda H: _total(H, J, grams), entropy, *grams)
 
 
 def dual_total_correlation(
@@ -226,9 +226,38 @@ def dual_total_correlation(
     1.0
     """
     grams = _variables(variables, weights, 2, "dual_total_correlation")
-    J = joint(*grams)
-    others = [joint(*grams[:i], *grams[i + 1 :]) for i in range(len(grams))]
-    return evaluate(lambda H: H(J) - _sum([H(J) - H(rest) for rest in others]), entropy, *grams)
+    J, others = _joints(grams)
+    return evaluate(lambda H: _dual_total(H, J, others), entropy, *grams)
+
+
+def o_information(*variables: Variable, entropy: Functional = Renyi(), weights: Any = None) -> Any:
+    """Return the total less the dual total correlation, of three variables or more.
+
+    Positive where they mostly repeat each other, negative where they mostly work together.
+
+    Examples
+    --------
+    >>> import lorenyi as lr
+    >>> float(lr.o_information([0, 0, 1, 1], [0, 1, 0, 1], [0, 1, 1, 0]))     # exclusive or
+    -1.0
+    """
+    grams = _variables(variables, weights, 3, "o_information")
+    J, others = _joints(grams)
+    return evaluate(lambda H: _total(H, J, grams) - _dual_total(H, J, others), entropy, *grams)
+
+
+def s_information(*variables: Variable, entropy: Functional = Renyi(), weights: Any = None) -> Any:
+    """Return the total plus the dual total correlation: what each shares with all others, summed.
+
+    Examples
+    --------
+    >>> import lorenyi as lr
+    >>> float(lr.s_information([0, 0, 1, 1], [0, 1, 0, 1], [0, 1, 1, 0]))     # exclusive or
+    3.0
+    """
+    grams = _variables(variables, weights, 2, "s_information")
+    J, others = _joints(grams)
+    return evaluate(lambda H: _total(H, J, grams) + _dual_total(H, J, others), entropy, *grams)
 
 
 def interaction_information(
@@ -272,3 +301,18 @@ def _sum(terms: list[Array]) -> Array:
     for term in terms[1:]:
         total = total + term
     return total
+
+
+def _joints(grams: list[Gram]) -> tuple[Gram, list[Gram]]:
+    """Return the joint of all, and for each the joint of all others."""
+    return joint(*grams), [joint(*grams[:i], *grams[i + 1 :]) for i in range(len(grams))]
+
+
+def _total(H: Callable[[Gram], Any], J: Gram, grams: list[Gram]) -> Any:
+    """Return the total correlation, sum_i S(A_i) - S(J)."""
+    return _sum([H(A) for A in grams]) - H(J)
+
+
+def _dual_total(H: Callable[[Gram], Any], J: Gram, others: list[Gram]) -> Any:
+    """Return the dual total correlation, S(J) - sum_i (S(J) - S(others of i))."""
+    return H(J) - _sum([H(J) - H(rest) for rest in others])

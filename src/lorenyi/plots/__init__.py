@@ -5,6 +5,7 @@ drawn.
 """
 
 from lorenyi.plots.matrix import InformationMatrixDisplay
+from lorenyi.plots.permutations import PermutationDisplay
 from lorenyi.plots.plane import InformationPlaneDisplay
 from lorenyi.plots.profile import EntropyProfileDisplay
 from lorenyi.plots.selection import RelevanceDisplay, SelectionPathDisplay
@@ -14,6 +15,7 @@ __all__ = [
     "EntropyProfileDisplay",
     "InformationMatrixDisplay",
     "InformationPlaneDisplay",
+    "PermutationDisplay",
     "RelevanceDisplay",
     "SelectionPathDisplay",
     "SpectrumDisplay",

@@ -9,7 +9,7 @@ from lorenyi import measures
 from lorenyi.estimate import Estimate
 from lorenyi.functionals import Renyi
 from lorenyi.gram import Gram, gram, joint
-from lorenyi.independence import IndependenceTest, independence_test
+from lorenyi.inference import IndependenceTest, independence_test
 from lorenyi.plots.matrix import pairwise
 from lorenyi.report.eigenvalues import curve
 from lorenyi.report.finding import Finding, Section, Table, bits, listed

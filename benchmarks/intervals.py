@@ -1,6 +1,6 @@
 """How often the 95 % interval contains the population's value: a simulation.
 
-python benchmarks/coverage.py [--tables 500]
+python benchmarks/intervals.py [--tables 500]
 
 The population's value is that of many more rows (the same functional, the bandwidth chosen anew).
 """

@@ -1,4 +1,4 @@
-"""The permutation test: its p-value, its null distribution, and what it computes."""
+"""The permutation test by a functional: its p-value, its null, and what it computes."""
 
 import math
 import threading
@@ -19,13 +19,14 @@ def coins(n=60, seed=0, sides=3):
 
 def test_the_statistic_is_the_mutual_information():
     x, y = coins(seed=1), np.linspace(0, 1, 60)
-    result = lr.independence_test(x, y, permutations=3)
+    result = lr.independence_test(x, y, permutations=3, entropy=lr.Renyi())
     assert result.statistic == pytest.approx(float(lr.mutual_information(x, y)), abs=1e-12)
+    assert result.information == lr.mutual_information(x, y)
 
 
 def test_the_conditional_statistic_is_the_conditional_mutual_information():
     x, y, z = coins(seed=1), np.linspace(0, 1, 60), coins(seed=2)
-    result = lr.independence_test(x, y, given=z, permutations=3)
+    result = lr.independence_test(x, y, given=z, permutations=3, entropy=lr.Renyi())
     exact = float(lr.conditional_mutual_information(x, y, given=z))
     assert result.statistic == pytest.approx(exact, abs=1e-12)
 
@@ -57,7 +58,7 @@ def test_permutations_that_only_rename_equal_rows_tie_in_spite_of_rounding():
     """Two groups of two: a third of the permutations give the same table, the rest another."""
     x = np.array([0.0, 0.0, 1.0, 1.0])
     entropy = lr.Renyi(alpha=1.3, solver=lr.Lanczos(steps=2))
-    result = lr.independence_test(x, x, permutations=99, entropy=entropy)
+    result = lr.independence_test(x, x, permutations=99, entropy=entropy, level=None)
     same = np.isclose(result.null, result.statistic, atol=1e-6).sum()
     assert 15 < same < 55
     assert result.pvalue == (1 + same) / 100
@@ -248,25 +249,27 @@ def test_several_variables_on_either_side_are_taken_together():
     assert lr.independence_test([a, b], c, permutations=19).pvalue == 0.05
 
 
-def test_the_repr_shows_statistic_p_value_and_number():
-    shown = repr(lr.independence_test(coins(), coins(), permutations=19))
-    assert shown.startswith("IndependenceTest(statistic=1.5")
-    assert "bits, pvalue=0.05, permutations=19)" in shown
+def test_the_repr_shows_p_value_statistic_and_number():
+    shown = repr(lr.independence_test(coins(), coins(), permutations=19, entropy=FAST))
+    assert shown.startswith("IndependenceTest(p-value: 0.05, statistic: 1.5")
+    assert "bits, permutations: 19, rows: 60)" in shown
 
 
 # ------------------------------------------------------------------------------- what it refuses
 
 
-def test_weights_are_refused_with_a_remedy():
-    A = lr.gram(coins(), weights=1.0 + coins(seed=3))
-    B = lr.gram(coins(seed=1), weights=1.0 + coins(seed=3))
-    with pytest.raises(ValueError, match="repeat them instead of weights="):
+def test_weights_that_are_no_whole_numbers_are_refused_with_a_remedy():
+    weights = 1.5 + coins(seed=3)
+    A, B = (lr.gram(coins(seed=seed), weights=weights) for seed in (0, 1))
+    with pytest.raises(ValueError, match="whole numbers: round them"):
         lr.independence_test(A, B)
 
 
 def test_a_continuous_given_is_refused_with_a_remedy():
     x, y = coins(seed=1), coins(seed=2)
-    with pytest.raises(ValueError, match=r"given=.* must be nominal.*bin it, or .*Delta\(\)"):
+    with pytest.raises(
+        ValueError, match=r"given=.* must be nominal.*conditional_independence_test.*Delta\(\)"
+    ):
         lr.independence_test(x, y, given=np.linspace(0, 1, 60))
 
 

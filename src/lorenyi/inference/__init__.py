@@ -1,0 +1,34 @@
+"""Is it real? Tests by permutation, and what chance alone would show."""
+
+from lorenyi.inference.chance import (
+    Chance,
+    adjusted_mutual_information,
+    chance_level,
+    corrected,
+    pointwise_information,
+    split_half,
+)
+from lorenyi.inference.conditional import (
+    ConditionalIndependenceTest,
+    conditional_independence_test,
+)
+from lorenyi.inference.independence import IndependenceTest, independence_test
+from lorenyi.inference.result import TestResult
+from lorenyi.inference.samples import ColumnChange, TwoSampleTest, two_sample_test
+
+__all__ = [
+    "Chance",
+    "ColumnChange",
+    "ConditionalIndependenceTest",
+    "IndependenceTest",
+    "TestResult",
+    "TwoSampleTest",
+    "adjusted_mutual_information",
+    "chance_level",
+    "conditional_independence_test",
+    "corrected",
+    "independence_test",
+    "pointwise_information",
+    "split_half",
+    "two_sample_test",
+]

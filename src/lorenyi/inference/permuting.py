@@ -1,0 +1,154 @@
+"""Permutation tests: the largest of several statistics, exact, and stopped where it is clear.
+
+Each statistic is standardized by mean and deviation over the pool of the observed and all permuted
+values, and the largest is taken. The pool is treated alike, so under the null every value of it is
+equally likely to be the largest, and P(p <= level) <= level holds exactly at any number of rows.
+
+Permutations come in looks, of which each has about twice as many as the one before. A test may end
+at a look where b of k permuted values reach the observed one and, at a p-value of `level`, so many
+would come with a probability of at most `STOP_ERROR`. It ends early only above the level, so what
+is reported at or below it is what all permutations say: the level stays exact.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from numbers import Integral
+
+import numpy as np
+from scipy.special import bdtrc
+
+from lorenyi._progress import Progress, reporting
+from lorenyi._threads import parallel
+
+FIRST_LOOK = 39  # permutations; four of five tests without dependence end there
+STOP_ERROR = 1e-3  # that a test ends which would have been significant at the level
+TIE = 1e-9  # relative: permutations that only rename equal rows count as equal
+
+
+@dataclass(frozen=True, eq=False)
+class Permuted:
+    """What permutations say.
+
+    Attributes
+    ----------
+    statistic : float
+        The observed value: the largest standardized one, or the only one as it is.
+    null : array
+        Those of the permutations.
+    pvalue : float
+        (1 + b) / (1 + m), with b of m permutations at or above the observed value.
+    largest : int
+        Which of several statistics is the largest.
+    values : array, (m + 1) x s
+        All statistics, not standardized; the observed ones first.
+    """
+
+    statistic: float
+    null: np.ndarray
+    pvalue: float
+    largest: int
+    values: np.ndarray
+
+    @property
+    def excess(self) -> float:
+        """The largest statistic, not standardized, less its mean over permutations."""
+        column = self.values[:, self.largest]
+        return float(column[0] - column[1:].mean())
+
+
+def permute(
+    statistic: Callable[[int | None], np.ndarray],
+    permutations: int,
+    level: float | None,
+    progress: Progress = None,
+) -> Permuted:
+    """Run a permutation test.
+
+    Parameters
+    ----------
+    statistic : callable
+        Gives one value or several: observed for None, else of the permutation of that number.
+    permutations : int
+        How many at most.
+    level : float, optional
+        End where the p-value is clearly above; None: never.
+    progress
+        As in `Reporter`.
+    """
+    values = np.empty((permutations + 1, 0))
+    with reporting(progress, permutations, "permutations") as report:
+
+        def permuted(number: int) -> np.ndarray:
+            found = np.atleast_1d(statistic(number))
+            report.step(f"permutation {report.done + 1} of {permutations}")
+            return found
+
+        values, done = np.atleast_2d(statistic(None)), 0
+        for look in looks(permutations) if level is not None else [permutations]:
+            new = parallel(permuted, range(done, look))
+            values, done = np.vstack([values, *new]), look
+            found = pooled(values)
+            if level is not None and is_clear(found, level):
+                break
+    return found
+
+
+def pooled(values: np.ndarray) -> Permuted:
+    """Return the test of observed (first) and permuted statistics, one a column."""
+    scores, tie = values, TIE * float(np.max(np.abs(values), initial=1e-300))
+    if values.shape[1] > 1:
+        scores, tie = standardized(values), 1e3 * TIE
+    best = scores.max(axis=1)
+    null = best[1:]
+    above = int(np.count_nonzero(null >= best[0] - tie))
+    largest = int(np.argmax(scores[0]))
+    return Permuted(float(best[0]), null, (1 + above) / len(best), largest, values)
+
+
+def standardized(values: np.ndarray) -> np.ndarray:
+    """Return columns less their mean, over their deviation; zero where they do not vary."""
+    deviation = values.std(axis=0)
+    varies = deviation > TIE * np.max(np.abs(values), axis=0)
+    safe = np.where(varies, deviation, 1.0)
+    return np.where(varies, (values - values.mean(axis=0)) / safe, 0.0)
+
+
+def looks(permutations: int) -> list[int]:
+    """Return after how many permutations to look: 39, 79, 159, ... and at the end."""
+    ends, at = [], FIRST_LOOK
+    while at < permutations:
+        ends.append(at)
+        at = 2 * at + 1
+    return [*ends, permutations]
+
+
+def is_clear(found: Permuted, level: float) -> bool:
+    """Tell whether so many permutations above would be rare at a p-value of `level`."""
+    done = len(found.null)
+    above = round(found.pvalue * (done + 1)) - 1
+    rare = above > 0 and float(bdtrc(above - 1, done, level)) <= STOP_ERROR
+    return found.pvalue > level and rare
+
+
+# ------------------------------------------------------------------------------- arguments
+
+
+def require_permutations(permutations: object) -> None:
+    """Refuse what is not a number of permutations."""
+    integer = isinstance(permutations, Integral) and not isinstance(permutations, bool)
+    if not integer or permutations < 1:  # type: ignore[operator]
+        raise ValueError(f"permutations={permutations!r}: it must be an integer of at least 1")
+
+
+def require_level(level: object) -> None:
+    """Refuse what is not a level of significance."""
+    if level is None:
+        return
+    number = isinstance(level, (int, float, np.floating)) and not isinstance(level, bool)
+    if not number or not 0.0 < level < 1.0 or math.isnan(level):  # type: ignore[operator, arg-type]
+        raise ValueError(
+            f"level={level!r}: it must lie between 0 and 1, or be None to run all permutations"
+        )

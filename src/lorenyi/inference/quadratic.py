@@ -1,0 +1,89 @@
+r"""The information of order 1 near independence, as a sum of squares.
+
+With the eigenvalues :math:`\lambda` of A and :math:`\mu` of B, and :math:`\Delta` the difference
+between the joint state and the product of the two, in their eigenvectors' basis,
+
+.. math:: I(A; B) \approx \frac{1}{2 \ln 2} \sum_{jl, km} L(\lambda_j \mu_k, \lambda_l \mu_m)\,
+          \Delta_{jk, lm}^2, \qquad L(a, b) = \frac{\ln a - \ln b}{a - b},
+
+and :math:`\Delta_{jk, lm}` is the covariance over the rows of the products :math:`c_{ij} c_{il}` of
+x and :math:`d_{ik} d_{im}` of y. For two labels this is Pearson's chi-square over 2 n ln 2. A
+permutation of the rows of y costs one product of matrices.
+
+Pairs of eigenvectors with :math:`n \lambda_j \mu_k` well below 1 are not resolved by n rows, and
+in the information they are bounded by :math:`\lambda_j \mu_k`. In the expansion they would each
+count as much as the leading ones, so a share of 1 / n is added to a and b. Without it the power at
+100 rows is .52 where the information has .63 (a linear relation, 60 tables), with it .62.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from lorenyi.inference.features import Basis, Scale
+
+UNRESOLVED = 0.3  # of 1 / n; 0, 0.3, 1, 3 and 10 were tried
+
+
+def log_mean_weight(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Return (ln a - ln b) / (a - b), and 1 / a where both are equal."""
+    ratio = np.log(a / b)
+    flat = np.abs(ratio) < 1e-6  # there its series, 1 / sqrt(ab), is right to 1e-13
+    safe = np.where(flat, 1.0, a - b)
+    return np.asarray(np.where(flat, 1.0 / np.sqrt(a * b), ratio / safe))
+
+
+def weights(x: Scale, y: Scale, shift: float) -> np.ndarray:
+    """Return the weight of each product of x (rows) with each of y (columns)."""
+    a, b = x.values[x.first], x.values[x.second]
+    c, d = y.values[y.first], y.values[y.second]
+
+    def weight(p: np.ndarray, q: np.ndarray, r: np.ndarray, s: np.ndarray) -> np.ndarray:
+        return log_mean_weight(np.outer(p, q) + shift, np.outer(r, s) + shift)
+
+    # (j, l) with (k, m), and with (m, k), which has the same covariance.
+    return np.asarray((weight(a, c, b, d) + weight(a, d, b, c)) / (4.0 * math.log(2)))
+
+
+class Quadratic:
+    """The sum of squares of two variables, at each bandwidth, for any order of the second's rows.
+
+    Given labels it is the mean over their groups, weighed by their sizes.
+
+    Parameters
+    ----------
+    x, y : Basis
+        With the same rows and bandwidths.
+    groups : array of n
+        Group of each row; an order keeps rows within their groups.
+    """
+
+    def __init__(self, x: Basis, y: Basis, groups: np.ndarray) -> None:
+        rows = np.argsort(groups, kind="stable")
+        sizes = np.bincount(groups)
+        self.groups: list[Any] = np.split(rows, np.cumsum(sizes)[:-1])
+        if len(sizes) == 1:
+            self.groups = [slice(None)]  # without copies
+        self.x, self.y, self.n = x, y, len(groups)
+        self.columns = [x.columns[group] for group in self.groups]
+        self.columns = [part - part.mean(axis=0) for part in self.columns]
+        shift = UNRESOLVED * len(sizes) / self.n
+        pairs = zip(x.scales, y.scales, strict=True)
+        self.weights = [weights(s, t, shift) for s, t in pairs]
+
+    def __call__(self, order: np.ndarray | None = None) -> np.ndarray:
+        """Return the statistic in bits at each bandwidth; `order` is that of the rows of y."""
+        y = self.y.columns if order is None else self.y.columns[order]
+        total = np.zeros(len(self.weights))
+        for x, group in zip(self.columns, self.groups, strict=True):
+            total += len(x) / self.n * self._bits(x.T @ y[group] / len(x))
+        return total
+
+    def _bits(self, covariance: np.ndarray) -> np.ndarray:
+        scales = zip(self.x.scales, self.y.scales, self.weights, strict=True)
+        return np.array(
+            [float(np.sum(w * (s.products.T @ covariance @ t.products) ** 2)) for s, t, w in scales]
+        )

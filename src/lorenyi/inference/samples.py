@@ -1,0 +1,188 @@
+"""A test of whether two samples come from one law, and which of their columns differ."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+
+from lorenyi import _arrays
+from lorenyi._progress import Progress
+from lorenyi._threads import one_thread, parallel
+from lorenyi.data.frames import is_table
+from lorenyi.data.reading import variables
+from lorenyi.divergences import divergence, stacked
+from lorenyi.estimate import Estimate
+from lorenyi.gram import Gram, gram
+from lorenyi.inference.features import BANDWIDTHS, basis
+from lorenyi.inference.independence import require_bandwidths
+from lorenyi.inference.permuting import (
+    TIE,
+    permute,
+    require_level,
+    require_permutations,
+    standardized,
+)
+from lorenyi.inference.quadratic import Quadratic
+from lorenyi.inference.result import TestResult
+from lorenyi.inference.rows import tested_rows
+from lorenyi.kernels import Delta
+from lorenyi.spectra.solver import require_seed
+
+
+@dataclass(frozen=True)
+class ColumnChange:
+    """How one column differs between two samples.
+
+    Attributes
+    ----------
+    name : str
+        The column.
+    statistic : float
+        Its largest standardized statistic.
+    pvalue : float
+        The share of permutations in which any column has one as large: corrected for having looked
+        at all of them.
+    excess : float
+        Bits that a value of the column tells of its sample, beyond chance.
+    """
+
+    name: str
+    statistic: float
+    pvalue: float
+    excess: float
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class TwoSampleTest(TestResult):
+    """The result of `two_sample_test`: see `TestResult` for statistic, p-value and the rest.
+
+    Attributes
+    ----------
+    columns : tuple of ColumnChange
+        One for each column where there are several, the most changed first.
+    samples : pair
+        The two samples.
+    """
+
+    columns: tuple[ColumnChange, ...]
+    samples: tuple[Any, Any]
+    _title: ClassVar[str] = "test of two samples"
+
+    @cached_property
+    def divergence(self) -> Estimate:
+        """The representation Jensen-Shannon divergence in bits, computed when it is asked for."""
+        return divergence(*self.samples)  # type: ignore[no-any-return]
+
+    @property
+    def changed(self) -> list[str]:
+        """The columns whose p-value is at or below the level (0.05 where there is none)."""
+        level = 0.05 if self.level is None else self.level
+        return [column.name for column in self.columns if column.pvalue <= level + 1e-12]
+
+    def _facts(self) -> list[tuple[str, str]]:
+        facts = super()._facts()
+        if self.columns:
+            facts.append(("changed columns", ", ".join(self.changed) or "none"))
+        return facts
+
+
+def two_sample_test(
+    x: Any,
+    y: Any,
+    *,
+    bandwidths: Sequence[float] = BANDWIDTHS,
+    permutations: int = 199,
+    level: float | None = 0.05,
+    seed: int = 0,
+    progress: Progress = None,
+) -> TwoSampleTest:
+    """Test whether two samples come from one law, and tell which columns differ.
+
+    It is the test of independence between the points and which sample they are of. The statistics
+    of all columns together and of each column alone are pooled, at several bandwidths, so a change
+    of one column among many is seen as well as one that only the columns together show. Level and
+    early end are those of `independence_test`.
+
+    Parameters
+    ----------
+    x, y : array, data-frame, column or sequence
+        Rows of the two samples, with the same columns: a reference and what is compared with it.
+    bandwidths, permutations, level, seed, progress
+        As in `independence_test`.
+
+    Returns
+    -------
+    TwoSampleTest
+
+    Examples
+    --------
+    >>> import numpy as np, lorenyi as lr
+    >>> rng = np.random.default_rng(0)
+    >>> x, y = rng.normal(size=(200, 3)), rng.normal(size=(150, 3))
+    >>> y[:, 1] *= 2.0
+    >>> found = lr.two_sample_test(x, y)
+    >>> found.pvalue, found.changed
+    (0.005, ['x1'])
+    """
+    require_seed(seed)
+    require_permutations(permutations)
+    require_level(level)
+    multiples = require_bandwidths(bandwidths)
+    points, label = stacked(x, y)
+    columns, names = _columns(points)
+    grams = [gram(points, name="x"), *(gram(column, name="x") for column in columns)]
+    *sides, B = tested_rows([*grams, gram(label, Delta())], seed)
+    groups = np.zeros(len(B), dtype=np.int64)
+    with one_thread():
+        sample = basis(B, multiples)
+
+        def made(A: Gram) -> Quadratic:
+            return Quadratic(basis(A, multiples), sample, groups)
+
+        statistics = parallel(made, sides)
+
+        def permuted(number: int | None) -> np.ndarray:
+            order = None if number is None else _arrays.permutation(seed, number, groups)
+            return np.concatenate([statistic(order) for statistic in statistics])
+
+        found = permute(permuted, permutations, level, progress)
+    return TwoSampleTest.of(
+        found,
+        multiples * len(sides),
+        permutations,
+        level,
+        len(B),
+        columns=_changes(found.values[:, len(multiples) :], names),
+        samples=(x, y),
+    )
+
+
+def _columns(points: Any) -> tuple[list[Any], list[str]]:
+    """Return the columns of several, and their names."""
+    if is_table(points) or (getattr(points, "ndim", 1) == 2 and points.shape[1] > 1):
+        found, names = variables(points, "x")
+        return (found, names) if len(found) > 1 else ([], [])
+    return [], []
+
+
+def _changes(values: np.ndarray, names: Sequence[str]) -> tuple[ColumnChange, ...]:
+    """Return what each column says, with p-values for the largest of all columns."""
+    if not names:
+        return ()
+    pool = len(values)
+    scores = standardized(values).reshape(pool, len(names), -1)
+    best = scores[0].argmax(axis=1)
+    largest = scores.max(axis=2)  # of each column
+    any_column = largest[1:].max(axis=1)
+    bits = values.reshape(pool, len(names), -1)
+    found = []
+    for j, name in enumerate(names):
+        above = int(np.count_nonzero(any_column >= largest[0, j] - 1e3 * TIE))
+        own = bits[:, j, best[j]]
+        excess = float(own[0] - own[1:].mean())
+        found.append(ColumnChange(name, float(largest[0, j]), (1 + above) / pool, excess))
+    return tuple(sorted(found, key=lambda column: (column.pvalue, -column.statistic)))

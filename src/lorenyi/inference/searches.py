@@ -1,0 +1,136 @@
+"""Tests for the causal searches of causal-learn and tigramite, which are imported here alone."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from lorenyi.inference.conditional import ConditionalIndependenceTest, conditional_independence_test
+from lorenyi.inference.independence import IndependenceTest, independence_test
+
+__all__ = ["causal_learn_test", "tigramite_test"]
+
+
+def _tested(
+    x: np.ndarray, y: np.ndarray, z: np.ndarray, permutations: int, level: float | None, seed: int
+) -> IndependenceTest | ConditionalIndependenceTest:
+    """Test columns given others, if any; a search asks for many, and is warned once."""
+    if z.shape[1] == 0:
+        return independence_test(x, y, permutations=permutations, level=level, seed=seed)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("once", "given has .* columns of numbers", UserWarning)
+        return conditional_independence_test(
+            x, y, z, permutations=permutations, level=level, seed=seed
+        )
+
+
+def causal_learn_test(
+    name: str = "lorenyi", *, permutations: int = 199, level: float | None = 0.05, seed: int = 0
+) -> str:
+    """Register the tests with causal-learn, and return the name to give to a search.
+
+    Parameters
+    ----------
+    name : str
+        What to call it there.
+    permutations : int
+        Number of permutations of a test; the search's alpha must be at least 1 / (1 + m).
+    level : float, optional
+        Tests end early where p <= level is out of reach: the search's alpha or more.
+    seed : int
+        Seed of the permutations.
+
+    Examples
+    --------
+    ``pc(data, alpha=0.05, indep_test=causal_learn_test())``
+    """
+    try:
+        from causallearn.utils.cit import CIT_Base, register_ci_test
+    except ImportError as missing:
+        raise ImportError("causal_learn_test needs pip install causal-learn") from missing
+
+    class Test(CIT_Base):  # type: ignore[misc]
+        """Columns of a data matrix, tested given others."""
+
+        def __init__(self, data: np.ndarray, **options: Any) -> None:
+            super().__init__(data, **options)
+            self.check_cache_method_consistent(name, f"{permutations}-{level}-{seed}")
+            self.assert_input_data_is_valid()
+
+        def __call__(self, X: int, Y: int, condition_set: Any = None) -> float:
+            """Return the p-value of columns X and Y given those of the condition set."""
+            xs, ys, zs, key = self.get_formatted_XYZ_and_cachekey(X, Y, condition_set)
+            if key not in self.pvalue_cache:
+                x, y, z = (self.data[:, columns] for columns in (xs, ys, zs))
+                self.pvalue_cache[key] = _tested(x, y, z, permutations, level, seed).pvalue
+            return float(self.pvalue_cache[key])
+
+    register_ci_test(name, Test)
+    return name
+
+
+def tigramite_test(
+    *, permutations: int = 199, level: float | None = None, seed: int = 0, verbosity: int = 0
+) -> Any:
+    """Return a test for tigramite's searches, such as ``PCMCI(frame, tigramite_test())``.
+
+    The value of a link is the information that it has beyond chance, in bits. Rows count as
+    exchangeable given what is conditioned on; there is no block permutation.
+
+    Parameters
+    ----------
+    permutations : int
+        Number of permutations of a test.
+    level : float, optional
+        Tests end early where p <= level is out of reach: the search's alphas or more.
+    seed : int
+        Seed of the permutations.
+    verbosity : int
+        Of tigramite.
+    """
+    try:
+        from tigramite.independence_tests.independence_tests_base import CondIndTest
+    except ImportError as missing:
+        raise ImportError("tigramite_test needs pip install tigramite") from missing
+
+    class Test(CondIndTest):  # type: ignore[misc]
+        """Rows of an array, told apart by `xyz`, tested given others."""
+
+        def __init__(self) -> None:
+            self.two_sided = self.residual_based = self.recycle_residuals = False
+            self._last: tuple[bytes, Any] = (b"", None)
+            super().__init__(significance="shuffle_test", seed=seed, verbosity=verbosity)
+
+        @property
+        def measure(self) -> str:
+            """What the value is."""
+            return "lorenyi"
+
+        def _found(self, array: np.ndarray, xyz: np.ndarray) -> Any:
+            key = array.tobytes() + np.asarray(xyz).tobytes()
+            if key != self._last[0]:
+                x, y, z = (array[np.asarray(xyz) == part].T for part in range(3))
+                self._last = key, _tested(x, y, z, permutations, level, seed)
+            return self._last[1]
+
+        def get_dependence_measure(
+            self, array: np.ndarray, xyz: np.ndarray, data_type: Any = None
+        ) -> float:
+            """Return the information beyond chance, in bits."""
+            return float(self._found(array, xyz).excess)
+
+        def get_shuffle_significance(
+            self,
+            array: np.ndarray,
+            xyz: np.ndarray,
+            value: float,
+            return_null_dist: bool = False,
+            data_type: Any = None,
+        ) -> Any:
+            """Return the p-value, with the null where that is asked for."""
+            found = self._found(array, xyz)
+            return (found.pvalue, found.null) if return_null_dist else found.pvalue
+
+    return Test()

@@ -1,0 +1,326 @@
+"""The default test of independence: exact, powerful, fast, and clear about what it did."""
+
+import math
+
+import numpy as np
+import pytest
+import scipy.stats
+
+import lorenyi as lr
+from lorenyi.inference import features, quadratic
+from lorenyi.inference.features import BANDWIDTHS, basis, scaled
+from lorenyi.inference.permuting import STOP_ERROR, looks, pooled
+from lorenyi.inference.quadratic import Quadratic
+
+
+def draw(kind, rng, n):
+    """Return two independent variables of a kind."""
+    if kind == "numbers":
+        return rng.normal(size=n), rng.standard_t(2, n)
+    if kind == "ties":
+        return np.round(rng.normal(size=n), 0), rng.integers(0, 30, n)
+    if kind == "labels":
+        return rng.choice(["a", "b", "c"], n), rng.random(n) < 0.2
+    return rng.normal(size=(n, 3)), rng.integers(0, 4, n)
+
+
+# ------------------------------------------------------------------------------- the level
+
+
+@pytest.mark.parametrize("kind", ["numbers", "ties", "labels", "mixed"])
+def test_the_level_holds(kind):
+    """P(p <= level) <= level: so many below it are within the binomial bound of one in 10^4."""
+    found = []
+    for seed in range(150):
+        x, y = draw(kind, np.random.default_rng(seed), 24)
+        found.append(lr.independence_test(x, y, permutations=39, seed=seed).pvalue)
+    for level in (0.05, 0.1, 0.25):
+        below = int(np.sum(np.array(found) <= level + 1e-12))
+        assert scipy.stats.binom.sf(below - 1, len(found), level) > 1e-4
+    assert np.mean(found) < 0.75  # and it is not that nothing is ever found
+
+
+def test_each_of_the_pool_is_equally_likely_to_be_the_largest():
+    """Whichever of the pool is called the observed one: the p-values are 1/m, 2/m, ..., 1."""
+    values = np.random.default_rng(0).normal(size=(20, 4)) * [1.0, 5.0, 0.1, 2.0]
+    found = [pooled(np.roll(values, -i, axis=0)).pvalue for i in range(20)]
+    assert sorted(found) == pytest.approx(np.arange(1, 21) / 20)
+
+
+def test_what_does_not_vary_does_not_speak():
+    values = np.column_stack([np.full(10, 3.0), np.arange(10.0)])
+    assert pooled(values).pvalue == 1.0
+    assert pooled(values[::-1]).pvalue == 0.1
+    assert pooled(values[::-1]).largest == 1
+
+
+# ------------------------------------------------------------------------------- early ends
+
+
+def test_an_early_end_never_changes_what_is_significant():
+    early = 0
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        x = rng.normal(size=60)
+        y = 0.35 * x + rng.normal(size=60)
+        short = lr.independence_test(x, y)
+        full = lr.independence_test(x, y, level=None)
+        assert len(full.null) == 199
+        assert not full.ended_early
+        early += short.ended_early
+        if short.ended_early:
+            assert short.pvalue > 0.05
+            assert "is out of reach" in repr(short)
+        else:
+            assert short.pvalue == full.pvalue
+            assert np.array_equal(short.null, full.null)
+    assert 0 < early < 12
+
+
+def test_so_many_above_are_as_rare_as_is_said():
+    rng = np.random.default_rng(0)
+    found = lr.independence_test(rng.normal(size=50), rng.normal(size=50))
+    above = int(np.sum(found.null >= found.statistic))
+    assert found.ended_early
+    assert scipy.stats.binom.sf(above - 1, len(found.null), 0.05) <= STOP_ERROR
+
+
+@pytest.mark.parametrize("permutations", [1, 38, 39, 40, 199, 999])
+def test_looks_end_at_the_last_permutation(permutations):
+    ends = looks(permutations)
+    assert ends[-1] == permutations
+    assert ends == sorted(set(ends))
+
+
+# ------------------------------------------------------------------------------- the statistic
+
+
+def naive(x, y, shift):
+    """Return sum L(a, b) Delta^2 / (2 ln 2) over all pairs of eigenvectors, from dense matrices."""
+    n = len(x)
+    (lam, V), (mu, W) = (np.linalg.eigh(lr.gram(v).dense()) for v in (x, y))
+    V, W = V[:, lam > 1e-9], W[:, mu > 1e-9]
+    lam, mu = lam[lam > 1e-9], mu[mu > 1e-9]
+    c, d = np.sqrt(n * lam) * V, np.sqrt(n * mu) * W
+    cc, dd = np.einsum("ij,il->ijl", c, c), np.einsum("ik,im->ikm", d, d)
+    cc, dd = cc - cc.mean(axis=0), dd - dd.mean(axis=0)
+    delta = np.einsum("ijl,ikm->jlkm", cc, dd) / n
+    total = 0.0
+    for j in range(len(lam)):
+        for m in range(len(lam)):
+            for k in range(len(mu)):
+                for q in range(len(mu)):
+                    a, b = lam[j] * mu[k] + shift, lam[m] * mu[q] + shift
+                    weight = 1 / a if math.isclose(a, b) else math.log(a / b) / (a - b)
+                    total += weight * delta[j, m, k, q] ** 2
+    return total / (2 * math.log(2))
+
+
+def statistic(x, y, multiples=(1.0,)):
+    found = Quadratic(*(basis(lr.gram(v), multiples) for v in (x, y)), np.zeros(len(x), dtype=int))
+    return found()
+
+
+def few_values(seed=0, n=60):
+    """Return two dependent variables of four and three values: all eigenvalues are leading."""
+    rng = np.random.default_rng(seed)
+    x = rng.choice([0.0, 1.5, 2.0, 4.0], n)
+    return x, np.where(rng.random(n) < 0.4, x > 1.7, rng.random(n) < 0.5) * 1.5 + (x > 3) * 0.5
+
+
+@pytest.mark.parametrize("share", [0.0, 0.3])
+def test_the_statistic_is_the_sum_of_squares(share, monkeypatch):
+    monkeypatch.setattr(quadratic, "UNRESOLVED", share)
+    monkeypatch.setattr(features, "LEFT_OF_TRACE", 1e-14)
+    monkeypatch.setattr(features, "LEFT_OF_PRODUCTS", 1e-14)
+    x, y = few_values()
+    assert statistic(x, y)[0] == pytest.approx(naive(x, y, share / len(x)), rel=1e-9)
+
+
+def test_for_labels_it_is_pearsons_chi_square(monkeypatch):
+    monkeypatch.setattr(quadratic, "UNRESOLVED", 0.0)
+    rng = np.random.default_rng(1)
+    x = rng.integers(0, 4, 200)
+    y = np.where(rng.random(200) < 0.3, x, rng.integers(0, 3, 200))
+    table = np.zeros((4, 4))
+    np.add.at(table, (x, y), 1)
+    chi = scipy.stats.chi2_contingency(table, correction=False).statistic
+    expected = chi / (2 * 200 * math.log(2))
+    assert statistic(x.astype(str), y.astype(str))[0] == pytest.approx(expected, rel=1e-10)
+
+
+def test_near_independence_it_is_the_mutual_information(monkeypatch):
+    """A full grid of values, tilted ever less: the quotient tends to 1."""
+    monkeypatch.setattr(quadratic, "UNRESOLVED", 0.0)
+    a, b = (v.ravel() for v in np.meshgrid([0.0, 1.0, 3.0], [0.0, 2.0, 2.5]))
+    tilt = np.array([1, -1, 0, -2, 1, 1, 1, 0, -1])
+    off = []
+    for size in (20, 200):
+        rows = np.repeat(np.arange(9), size + tilt)
+        x, y = a[rows], b[rows]
+        grams = [lr.gram(v, lr.Gaussian(1.0)) for v in (x, y)]
+        exact = float(lr.mutual_information(*grams, entropy=lr.Renyi(solver=lr.Exact())))
+        found = Quadratic(*(basis(A, (1.0,)) for A in grams), np.zeros(len(x), dtype=int))()[0]
+        off.append(abs(found / exact - 1))
+    assert off[0] < 0.1
+    assert off[1] < 0.01
+
+
+def test_other_bandwidths_are_those_of_scaled_kernels():
+    x, y = few_values()
+    found = statistic(x, y, BANDWIDTHS)
+    for multiple, value in zip(BANDWIDTHS, found, strict=True):
+        sigma = [multiple * lr.gram(v).factors[0].kernel.sigma for v in (x, y)]
+        grams = [lr.gram(v, lr.Gaussian(s)) for v, s in zip((x, y), sigma, strict=True)]
+        alone = Quadratic(*(basis(A, (1.0,)) for A in grams), np.zeros(60, dtype=int))()
+        assert value == pytest.approx(alone[0], rel=1e-3)  # the shared basis leaves 1e-4
+    assert (
+        scaled(lr.gram(x), 0.5).factors[0].kernel
+        == lr.gram(x, lr.Gaussian(0.5 * 2.0)).factors[0].kernel
+    )
+
+
+# ------------------------------------------------------------------------------- power
+
+
+def relation(name, seed, n=100):
+    rng = np.random.default_rng(seed)
+    x, e, t = rng.uniform(-1, 1, n), rng.normal(size=n), rng.uniform(0, 2 * np.pi, n)
+    return {
+        "linear": lambda: (x, x + 0.8 * e),
+        "circle": lambda: (np.cos(t) + 0.2 * e, np.sin(t) + 0.2 * rng.normal(size=n)),
+        "sine": lambda: (x, np.sin(2 * np.pi * x) + 0.7 * e),
+        "noise": lambda: (e, (0.3 + np.abs(e)) ** 1.5 * rng.normal(size=n)),
+        "label": lambda: (e, np.where(np.abs(e) < 0.67, "in", "out")),
+    }[name]()
+
+
+@pytest.mark.parametrize("name", ["linear", "circle", "sine", "noise", "label"])
+def test_dependence_is_found(name):
+    """Of 8 tables, at least 7 at one in a hundred."""
+    found = [lr.independence_test(*relation(name, s), permutations=99).pvalue for s in range(8)]
+    assert np.sum(np.array(found) <= 0.01 + 1e-12) >= 7
+
+
+def test_given_labels_dependence_of_opposite_signs_is_found_and_a_common_cause_is_not():
+    rng = np.random.default_rng(0)
+    z = rng.integers(0, 2, 80)
+    x = rng.normal(size=80)
+    y = np.where(z == 1, x, -x) + 0.3 * rng.normal(size=80)
+    assert lr.independence_test(x, y, given=z).pvalue == 0.005
+    found = []
+    for _ in range(5):
+        x, y = (3 * z + rng.normal(size=80) for _ in range(2))
+        assert lr.independence_test(x, y).pvalue == 0.005
+        found.append(lr.independence_test(x, y, given=z).pvalue)
+    assert np.median(found) > 0.1
+
+
+# ------------------------------------------------------------------------------- all kinds of data
+
+
+def test_a_constant_has_a_p_value_of_one():
+    x = np.random.default_rng(0).normal(size=50)
+    for constant in (np.ones(50), np.array(["a"] * 50)):
+        assert lr.independence_test(x, constant).pvalue == 1.0
+        assert lr.independence_test(constant, x).pvalue == 1.0
+
+
+@pytest.mark.parametrize("n", [2, 3, 5])
+def test_few_rows_are_enough(n):
+    x = np.arange(n) ** 2.0
+    found = lr.independence_test(x, x, permutations=99)
+    assert math.isfinite(found.statistic)
+    # The statistic of x with itself is the largest: 1 of n! orders, up to reflections.
+    assert 1 / math.factorial(n) <= 4 * found.pvalue + 0.1
+
+
+def test_weights_are_frequencies():
+    rng = np.random.default_rng(0)
+    x, y, w = rng.normal(size=25), rng.normal(size=25), rng.integers(0, 3, 25)
+    weighed = lr.independence_test(x, y + 0.5 * x, weights=w, level=None)
+    rows = np.repeat(np.arange(25), w)
+    repeated = lr.independence_test(x[rows], (y + 0.5 * x)[rows], level=None)
+    assert weighed.n == len(rows)
+    assert weighed.null == pytest.approx(repeated.null, abs=1e-6)
+    assert weighed.pvalue == repeated.pvalue
+
+
+def test_frames_tensors_and_float32_are_variables():
+    pd, torch = pytest.importorskip("pandas"), pytest.importorskip("torch")
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(70, 2)), rng.choice(["a", "b"], 70)
+    z = x[:, 0] ** 2 + 0.2 * rng.normal(size=70)
+    frame = pd.DataFrame({"a": x[:, 0], "b": x[:, 1], "c": y})
+    assert lr.independence_test(frame, z).pvalue == 0.005
+    assert lr.independence_test((frame["a"], frame["c"]), z).pvalue == 0.005
+    plain = lr.independence_test(x, z)
+    tensor = lr.independence_test(torch.tensor(x, requires_grad=True), torch.tensor(z))
+    assert tensor.null == pytest.approx(plain.null, abs=1e-6)
+    assert lr.independence_test(x.astype(np.float32), z).pvalue == plain.pvalue
+
+
+def test_units_do_not_matter():
+    x, y = relation("circle", 3)
+    first, second = lr.independence_test(x, y), lr.independence_test(1e6 - 1e3 * x, y)
+    assert second.null == pytest.approx(first.null, abs=1e-4)
+
+
+def test_a_bandwidth_given_as_a_number_stays():
+    x, y = relation("circle", 3)
+    A, B = lr.gram(x, lr.Gaussian(0.3)), lr.gram(y, lr.Gaussian(0.3))
+    found = lr.independence_test(A, B)
+    assert found.bandwidth is None
+    assert "bits" in repr(found)
+    assert lr.independence_test(A, y).bandwidth in BANDWIDTHS
+    assert lr.independence_test(x, y, bandwidths=[1]).bandwidth is None
+
+
+def test_many_categories_are_told_apart():
+    rng = np.random.default_rng(0)
+    x = rng.integers(0, 300, 900).astype(str)
+    assert lr.independence_test(x, rng.integers(0, 2, 900).astype(str)).pvalue > 0.05
+    assert lr.independence_test(x, x).pvalue == 0.005
+
+
+# ------------------------------------------------------------------------------- the result
+
+
+def test_the_same_seed_gives_the_same_answer():
+    x, y = relation("linear", 0, 40)
+    first, again, other = (lr.independence_test(x, y, seed=s, level=None) for s in (1, 1, 2))
+    assert np.array_equal(first.null, again.null)
+    assert not np.array_equal(first.null, other.null)
+
+
+def test_the_information_is_the_mutual_information():
+    x, y = relation("sine", 0, 50)
+    assert lr.independence_test(x, y).information == lr.mutual_information(x, y)
+
+
+def test_it_shows_itself_in_notebooks_and_pictures():
+    pytest.importorskip("matplotlib")
+    from matplotlib.figure import Figure
+
+    found = lr.independence_test(*relation("sine", 0, 50))
+    assert "p-value" in found._repr_html_()
+    assert "<svg" in found._repr_html_()
+    display = found.plot(ax=Figure().subplots())
+    assert display.line_.get_xdata()[0] == found.statistic
+
+
+@pytest.mark.parametrize(
+    ("argument", "value"),
+    [
+        ("permutations", 0),
+        ("level", 1.5),
+        ("level", "no"),
+        ("bandwidths", []),
+        ("bandwidths", [1, -1]),
+        ("bandwidths", "wide"),
+        ("seed", 0.5),
+    ],
+)
+def test_a_bad_argument_is_named(argument, value):
+    with pytest.raises(ValueError, match=f"{argument}="):
+        lr.independence_test([1.0, 2.0, 3.0], [1.0, 2.0, 3.0], **{argument: value})
