@@ -139,7 +139,7 @@ def study(tables: Iterator[Table], splits: int, out: Path, left_out: set[str]) -
                 if method in left_out or (table.name, seed, method) in done:
                     continue
                 size = max(table.sizes) if method in SIZED else "auto"
-                start = time.perf_counter()
+                start = time.process_time()
                 try:
                     chosen = np.asarray(choose(train, size))
                 except ImportError as missing:
@@ -147,7 +147,7 @@ def study(tables: Iterator[Table], splits: int, out: Path, left_out: set[str]) -
                     left_out.add(method)
                     continue
                 row: Row = {"table": table.name, "split": seed, "method": method}
-                row |= {"seconds": time.perf_counter() - start, "columns": chosen.tolist()}
+                row |= {"seconds": time.process_time() - start, "columns": chosen.tolist()}
                 cuts = table.sizes if method in SIZED else [len(chosen)]
                 row["scores"] = {str(k): judge(train, test, chosen[:k]) for k in cuts}
                 if table.truth is not None:
