@@ -281,7 +281,10 @@ def main() -> None:
     parser.add_argument("--picture", type=Path, help="draw the differences into this file")
     options = parser.parse_args()
     tables = [*bundled(), *synthetic(), *(folder(options.tables) if options.tables else ())]
-    wanted = (t for t in tables if not options.only or t.name in options.only)
+    for t in tables:
+        if not t.sizes:
+            print(f"left out: table {t.name} (too few columns)")
+    wanted = (t for t in tables if t.sizes and (not options.only or t.name in options.only))
     with threadpool_limits(1), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         rows = list(study(wanted, options.splits, options.out, set(options.skip)))
