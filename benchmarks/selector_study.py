@@ -276,7 +276,9 @@ def main() -> None:
     parser.add_argument("--only", nargs="*", default=[], help="names of tables")
     parser.add_argument("--skip", nargs="*", default=[], help="names of methods")
     parser.add_argument("--splits", type=int, default=3)
-    parser.add_argument("--out", type=Path, default=Path("selector_study.jsonl"), help="results so far")
+    parser.add_argument(
+        "--out", type=Path, default=Path("selector_study.jsonl"), help="results so far"
+    )
     parser.add_argument("--report", type=Path, help="write the printed tables there, too")
     parser.add_argument("--picture", type=Path, help="draw the differences into this file")
     options = parser.parse_args()
