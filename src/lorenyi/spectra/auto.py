@@ -22,7 +22,7 @@ from lorenyi.pairs import MAX_ALL_ROWS, PairMean, pair_mean
 from lorenyi.spectra.bounds import union
 from lorenyi.spectra.exact import Exact
 from lorenyi.spectra.lanczos import BlockLanczos
-from lorenyi.spectra.lowrank import LowRank
+from lorenyi.spectra.lowrank import COMPLETE, LowRank
 from lorenyi.spectra.prover import Prover, share
 from lorenyi.spectra.quadrature import Quadrature
 from lorenyi.spectra.solver import Goal, Solver, Width, known_spectrum, require_seed
@@ -192,12 +192,12 @@ class Auto(Solver):
         if len(A) <= LIMITS.dense or A.is_sparse:
             return Exact().solve(A, None)
         found = LowRank(A, self.seed)
-        # Seen: the error is about a tenth of the trace that is left, far less above order 1.
-        level = 10 * goal.tol if goal.alpha < 1.2 and goal.rank is None else 0.2
+        level = _level(goal)
         stored = not found.sampled and len(A) <= LIMITS.stored and fits(8 * len(A) ** 2)
         way = self._by_quadrature if stored else self._by_factor
         spectrum, error = way(found, goal, level)
-        affordable = LIMITS.at_last if error > COARSEST_TOL else LIMITS.instead
+        coarse = error > COARSEST_TOL or goal.alpha < 1
+        affordable = LIMITS.at_last if coarse else LIMITS.instead
         good = error <= self._enough(goal) or len(A) > affordable
         return spectrum if good else Exact().solve(A, None)
 
@@ -219,7 +219,7 @@ class Auto(Solver):
         if found.rest <= level:
             spectrum = found.spectrum()
             error = self._error(spectrum, goal, f"{found.size} columns")
-            if error <= self._enough(goal):
+            if error <= self._enough(goal) or found.rest <= COMPLETE:
                 return spectrum, error
         outside = Quadrature(found.A, found.factor.F, 0.5 * goal.tol, self.seed)
         more = LIMITS.vectors // 16
@@ -281,6 +281,17 @@ class Auto(Solver):
         kind = "low-rank factor of sampled rows" if pilot.sampled else "low-rank factor"
         left = f"{kind} ({100 * pilot.rest:.2g} % of the trace left by {pilot.size} columns)"
         return rows + left + "; quadrature where that is much" * (len(A) <= LIMITS.stored)
+
+
+def _level(goal: Goal) -> float:
+    """Return the share of the trace that a factor may leave.
+
+    Seen: the error of order 1 is about a tenth of it, far less above. Below, the smallest
+    eigenvalues weigh most, of which sums and squares say nothing.
+    """
+    if goal.alpha >= 1.2 or goal.rank is not None:
+        return 0.2
+    return 10 * goal.tol if goal.alpha >= 1 else COMPLETE
 
 
 def _grown(found: LowRank, most: int, level: float) -> bool:

@@ -14,11 +14,13 @@ of small ones, of which a factor takes up one a column. What is needed of those 
    the noise: what remains is that of -x log x less its best quadratic approximation.
 
 The *alternatives* are three half-samples of the vectors, whose differences from the whole have its
-standard deviation; fewer Lanczos steps; and other strengths of the coupling of V to the rest.
+standard deviation; fewer Lanczos steps; other strengths of the coupling of V to the rest; and nodes
+moved by what the rounding of the entries to float32 may do, below which no eigenvalue is seen.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from functools import partial
 
@@ -66,6 +68,9 @@ class Quadrature:
         count = _converged(theta, coupling, A.mass, len(A), tol)
         self.theta, self.coupling, self.V = theta[:count], coupling[:count], V[:, :count]
         self.square = self._deflate(R[:, :count])
+        squares = float(self.theta @ self.theta + 2 * self.coupling.sum()) + self.square  # |A|_F^2
+        # Entries are rounded by half of that each, at random: a semicircle of this radius.
+        self.floor = ROUNDED * math.sqrt(squares / len(A))
         self.alphas, self.betas = np.empty((STEPS, 0)), np.empty((STEPS, 0))
         self.norms = np.empty(0)
 
@@ -134,7 +139,8 @@ class Quadrature:
             values, counts = assembled(theta, coupling, self.square, places, self.A.mass, tail)
             return Spectrum(values, len(self.A), self.A.mass, counts=counts)
 
-        others = [made(tail) for tail in (*halves, fewer)]
+        raised = partial(calibrated, nodes + self.floor, counts)
+        others = [made(tail) for tail in (*halves, fewer, raised)]
         others += [made(whole, strength) for strength in STRENGTHS[1:]]
         return replace(made(whole), alternatives=(*others, made(whole, rounded=ROUNDED)))
 
@@ -147,9 +153,7 @@ class Quadrature:
         return np.maximum(nodes, 0.0), weights  # below zero is rounding
 
 
-def _converged(
-    theta: np.ndarray, coupling: np.ndarray, trace: float, n: int, tol: float
-) -> int:
+def _converged(theta: np.ndarray, coupling: np.ndarray, trace: float, n: int, tol: float) -> int:
     """Return how many Ritz values, largest first, miss less than `tol` bits in all.
 
     With eigenvalues near c outside, theta_j misses b_j^2 / (theta_j - c), of which each moves the
