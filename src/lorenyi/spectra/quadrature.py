@@ -157,11 +157,12 @@ def _converged(theta: np.ndarray, coupling: np.ndarray, trace: float, n: int, to
     """Return how many Ritz values, largest first, miss less than `tol` bits in all.
 
     With eigenvalues near c outside, theta_j misses b_j^2 / (theta_j - c), of which each moves the
-    entropy of order 1 by log2(theta_j / c).
+    entropy of order 1 by log2(theta_j / c). What is not above c, or above rounding, has not.
     """
-    c = max(trace - float(theta.sum()), 1e-12 * trace) / (n - len(theta))
-    above = np.maximum(theta / c, 1 + 1e-6)
-    bits = coupling / (c * (above - 1)) * np.log2(above) / trace
+    c = (trace - float(theta.sum())) / (n - len(theta))
+    c = max(c, ROUNDED * math.sqrt(float(theta @ theta) / n))
+    theta = theta[theta > c]
+    bits = coupling[: len(theta)] / (theta - c) * np.log2(theta / c) / trace
     return max(int(np.count_nonzero(np.cumsum(bits) <= tol)), 1)
 
 
