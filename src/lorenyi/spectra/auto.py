@@ -53,6 +53,8 @@ class Limits:
         The same where a tolerance was asked for.
     stored : int
         Rows up to which what a factor leaves is a stored matrix: 0.6 GB in float32.
+    stored_at_last : int
+        The same where else even the coarsest tolerance is not reached: 2.3 GB.
     vectors : int
         That it is multiplied with at most: 10,000 rows take 15 s.
     """
@@ -64,6 +66,7 @@ class Limits:
     columns: int = 1_024
     columns_asked: int = 3_000
     stored: int = 12_000
+    stored_at_last: int = 24_000
     vectors: int = 256
 
 
@@ -111,7 +114,7 @@ class Auto(Solver):
     >>> import numpy as np, lorenyi as lr
     >>> A = lr.gram(np.linspace(0.0, 9.0, 2000), lr.Gaussian(1.0))
     >>> lr.Auto().plan(A)
-    2000 rows: low-rank factor (0.17 % of the trace left by 11 columns)
+    2000 rows: low-rank factor (0.17 % of the trace left by 11 columns), else quadrature
     """
 
     tol: float | None = None
@@ -193,9 +196,11 @@ class Auto(Solver):
             return Exact().solve(A, None)
         found = LowRank(A, self.seed)
         level = _level(goal)
-        stored = not found.sampled and len(A) <= LIMITS.stored and fits(8 * len(A) ** 2)
-        way = self._by_quadrature if stored else self._by_factor
+        way = self._by_quadrature if _storable(A, LIMITS.stored) else self._by_factor
         spectrum, error = way(found, goal, level)
+        if found.sampled and error > COARSEST_TOL and _storable(A, LIMITS.stored_at_last):
+            found = LowRank(A, self.seed, may_sample=False)
+            spectrum, error = self._by_quadrature(found, goal, level)
         coarse = error > COARSEST_TOL or goal.alpha < 1
         affordable = LIMITS.at_last if coarse else LIMITS.instead
         good = error <= self._enough(goal) or len(A) > affordable
@@ -280,7 +285,12 @@ class Auto(Solver):
         pilot.grow(64)
         kind = "low-rank factor of sampled rows" if pilot.sampled else "low-rank factor"
         left = f"{kind} ({100 * pilot.rest:.2g} % of the trace left by {pilot.size} columns)"
-        return rows + left + "; quadrature where that is much" * (len(A) <= LIMITS.stored)
+        return rows + left + ", else quadrature" * (len(A) <= LIMITS.stored)
+
+
+def _storable(A: Gram, most: int) -> bool:
+    """Tell whether a matrix in float32, and as much again, fits in memory."""
+    return len(A) <= most and A.in_memory and fits(8 * len(A) ** 2)
 
 
 def _level(goal: Goal) -> float:

@@ -56,12 +56,14 @@ class LowRank:
         One block, of NumPy arrays.
     seed : int
         Seed of the pivots and of sampled rows.
+    may_sample : bool
+        Whether the factor of many rows may be that of a sample of them.
     """
 
-    def __init__(self, A: Gram, seed: int) -> None:
+    def __init__(self, A: Gram, seed: int, may_sample: bool = True) -> None:
         self.A, self.seed = A, seed
         streams = all(isinstance(factor, Points) for factor in A.factors)
-        self.sampled = streams and len(A) > MAX_FACTOR_ROWS
+        self.sampled = may_sample and streams and len(A) > MAX_FACTOR_ROWS
         self.factor = Factor(subsample(A, MAX_FACTOR_ROWS, seed) if self.sampled else A, seed)
 
     @property
