@@ -2,6 +2,7 @@
 
 import math
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from sklearn.datasets import load_breast_cancer, load_digits
 import lorenyi as lr
 from lorenyi.spectra.auto import Limits
 from lorenyi.spectra.lowrank import LowRank, tail_curve
+from lorenyi.spectra.quadrature import Quadrature, calibrated
 
 RNG = np.random.default_rng(0)
 
@@ -33,11 +35,18 @@ TABLES = {
 ORDERS = [(1, None), (1.01, None), (1.5, None), (3, None), (math.inf, None), (1, 20), (2, 100)]
 
 
+NO_DENSE = Limits(dense=300, instead=0, at_last=0)  # above 300 rows never decomposed as a whole
+BY_FACTOR = replace(NO_DENSE, stored=0)
+
+
+@pytest.fixture(params=[BY_FACTOR, NO_DENSE], ids=["factor", "quadrature"])
+def no_dense(request, monkeypatch):
+    monkeypatch.setattr("lorenyi.spectra.auto.LIMITS", request.param)
+
+
 @pytest.fixture
-def no_dense(monkeypatch):
-    """Blocks of more than 300 rows are never decomposed as a whole."""
-    limits = Limits(dense=300, instead=0, at_last=0)
-    monkeypatch.setattr("lorenyi.spectra.auto.LIMITS", limits)
+def by_quadrature(monkeypatch):
+    monkeypatch.setattr("lorenyi.spectra.auto.LIMITS", NO_DENSE)
 
 
 @pytest.fixture(scope="module", params=TABLES)
@@ -85,29 +94,29 @@ def test_a_tolerance_in_bits_means_what_it_says(no_dense, tol):
     assert abs(found - lr.Renyi(solver=lr.Exact())(A)) <= tol
 
 
-def test_more_is_computed_where_more_is_asked_for(monkeypatch):
+@pytest.mark.parametrize(("way", "limits"), [(LowRank, BY_FACTOR), (Quadrature, NO_DENSE)])
+def test_more_is_computed_where_more_is_asked_for(monkeypatch, way, limits):
+    monkeypatch.setattr("lorenyi.spectra.auto.LIMITS", limits)
     sizes = []
-    spectrum = LowRank.spectrum
-    monkeypatch.setattr(
-        LowRank, "spectrum", lambda self: (sizes.append(self.size), spectrum(self))[1]
-    )
+    spectrum = way.spectrum
+    monkeypatch.setattr(way, "spectrum", lambda self: (sizes.append(self.size), spectrum(self))[1])
     A = lr.gram(TABLES["normal, 10 columns"])
-    for tol in (1e-2, 1e-4):
+    for tol in (1e-3, 1e-5):
         lr.Renyi(solver=lr.Auto(tol=tol))(A)
     assert sizes[0] < sizes[-1]
 
 
 def test_where_no_estimate_is_good_enough_all_eigenvalues_are_computed():
-    A = lr.gram(TABLES["normal, 50 columns"])
+    A = lr.gram(TABLES["normal, 10 columns"])
     found = lr.Renyi(0.3)(A)
     assert found.computing_error == 0
     assert found == pytest.approx(float(lr.Renyi(0.3, solver=lr.Exact())(A)), abs=1e-9)
 
 
 def test_what_is_too_coarse_is_said_with_a_remedy(no_dense):
-    A = lr.gram(TABLES["normal, 50 columns"])
+    A = lr.gram(TABLES["normal, 3 columns"])
     with pytest.warns(RuntimeWarning, match=r"estimated to be \S+ bits; use a larger order"):
-        found = lr.Renyi(0.3)(A)
+        found = lr.Renyi(0.1)(A)
     assert "computed to" in repr(found)
 
 
@@ -138,6 +147,38 @@ def test_a_tail_has_the_sum_and_the_squares_it_was_asked_for(shape, square):
     assert counts @ values == pytest.approx(0.1)
     assert counts @ values**2 == pytest.approx(max(square, 0.1**2 / 5000), rel=1e-6)
     assert (np.diff(values) <= 0).all()
+
+
+def test_counts_are_calibrated_to_number_sum_and_squares():
+    nodes, weights = RNG.random((4, 6)), RNG.random((4, 6))
+    values, counts = calibrated(nodes, weights, 100, 30.0, 12.0)
+    moments = [counts.sum(), counts @ values, counts @ values**2]
+    assert moments == pytest.approx([100, 30, 12])
+
+
+@pytest.mark.parametrize("name", TABLES)
+@pytest.mark.parametrize("alpha", [0.3, 0.7])
+def test_below_order_one_the_error_is_said_too(by_quadrature, name, alpha):
+    A = lr.gram(TABLES[name])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = lr.Renyi(alpha)(A)
+    exact = float(lr.renyi_entropy(lr.Exact()(A), alpha))
+    assert abs(found - exact) <= 3 * found.computing_error + 1e-5
+
+
+@pytest.mark.parametrize("d", [20, 50, 100])
+@pytest.mark.parametrize("width", [0.5, 1.0])
+@pytest.mark.parametrize("alpha", [0.5, 1, 1.5])
+def test_flat_spectra_are_measured_to_a_share_of_the_standard_error(d, width, alpha):
+    """As near as the data can tell, in a fraction of the vectors that there are."""
+    rng = np.random.default_rng(d)
+    X = rng.normal(size=(1300, d))
+    A = lr.gram(X, lr.Gaussian(width * math.sqrt(2 * d)))
+    exact = float(lr.renyi_entropy(lr.Exact()(A), alpha))
+    found = lr.Renyi(alpha)(A)
+    assert 0 < abs(found - exact) <= 0.2 * found.standard_error
+    assert abs(found - exact) <= 3 * found.computing_error + 1e-5
 
 
 def test_real_tables_are_measured_to_a_share_of_their_standard_error(no_dense):
@@ -176,7 +217,7 @@ def test_progress_is_told_with_the_computing_error():
     solver = lr.Auto(tol=1e-4, progress=lambda message, error: told.append((message, error)))
     lr.Renyi(solver=solver)(lr.gram(TABLES["normal, 10 columns"]))
     assert told[-1][1] <= 1e-4
-    assert all("columns" in message for message, _ in told)
+    assert all("columns" in message or "vectors" in message for message, _ in told)
 
 
 def test_nothing_is_printed_where_nobody_watches(capsys):

@@ -1,17 +1,20 @@
 """The default solver: structure first, then whatever is cheapest, as finely as asked.
 
 Without a proof asked for, a large block gets a low-rank factor and an estimate of what that leaves
-(`lorenyi.spectra.lowrank`), a small one all its eigenvalues, and order 2 a mean over pairs of rows
-(`lorenyi.pairs`). Certified bounds come from `lorenyi.spectra.prover`.
+(`lorenyi.spectra.lowrank`), or, where that is much, the density of the rest from random vectors
+(`lorenyi.spectra.quadrature`); a small one gets all its eigenvalues, and order 2 a mean over pairs
+of rows (`lorenyi.pairs`). Certified bounds come from `lorenyi.spectra.prover`.
 """
 
 from __future__ import annotations
 
+import math
 import warnings
 from dataclasses import dataclass, field, replace
 from numbers import Real
 
 from lorenyi import _arrays
+from lorenyi._memory import fits
 from lorenyi._progress import Progress, note, reporting
 from lorenyi._threads import one_thread, parallel
 from lorenyi.gram import Gram
@@ -19,8 +22,9 @@ from lorenyi.pairs import MAX_ALL_ROWS, PairMean, pair_mean
 from lorenyi.spectra.bounds import union
 from lorenyi.spectra.exact import Exact
 from lorenyi.spectra.lanczos import BlockLanczos
-from lorenyi.spectra.lowrank import LowRank
+from lorenyi.spectra.lowrank import COMPLETE, LowRank
 from lorenyi.spectra.prover import Prover, share
+from lorenyi.spectra.quadrature import Quadrature
 from lorenyi.spectra.solver import Goal, Solver, Width, known_spectrum, require_seed
 from lorenyi.spectra.spectrum import Spectrum, require_rank
 
@@ -47,14 +51,23 @@ class Limits:
         Of a factor at most: 10,000 rows take 4 s.
     columns_asked : int
         The same where a tolerance was asked for.
+    stored : int
+        Rows up to which what a factor leaves is a stored matrix: 0.6 GB in float32.
+    stored_at_last : int
+        The same where else even the coarsest tolerance is not reached: 2.3 GB.
+    vectors : int
+        That it is multiplied with at most: 10,000 rows take 15 s.
     """
 
     dense: int = 1_000
     instead: int = 4_000
     at_last: int = 8_000
-    least: int = 200
+    least: int = 256
     columns: int = 1_024
     columns_asked: int = 3_000
+    stored: int = 12_000
+    stored_at_last: int = 24_000
+    vectors: int = 256
 
 
 LIMITS = Limits()
@@ -79,7 +92,8 @@ class Auto(Solver):
 
     Equal rows, equality kernels and finite feature maps are used first. Order 2 without a rank is a
     mean over pairs of rows. Else each block that is left gets all its eigenvalues if it is small,
-    or a pivoted Cholesky factor and an estimate of what that leaves, linear in the number of rows.
+    or a pivoted Cholesky factor and an estimate of what that leaves: stochastic Lanczos quadrature
+    where that is much and a matrix can be stored, else one that is linear in the number of rows.
 
     Parameters
     ----------
@@ -100,7 +114,7 @@ class Auto(Solver):
     >>> import numpy as np, lorenyi as lr
     >>> A = lr.gram(np.linspace(0.0, 9.0, 2000), lr.Gaussian(1.0))
     >>> lr.Auto().plan(A)
-    2000 rows: low-rank factor (0.17 % of the trace left by 11 columns)
+    2000 rows: low-rank factor (0.17 % of the trace left by 11 columns), else quadrature
     """
 
     tol: float | None = None
@@ -181,23 +195,57 @@ class Auto(Solver):
         if len(A) <= LIMITS.dense or A.is_sparse:
             return Exact().solve(A, None)
         found = LowRank(A, self.seed)
+        level = _level(goal)
+        way = self._by_quadrature if _storable(A, LIMITS.stored) else self._by_factor
+        spectrum, error = way(found, goal, level)
+        if found.sampled and error > COARSEST_TOL and _storable(A, LIMITS.stored_at_last):
+            found = LowRank(A, self.seed, may_sample=False)
+            spectrum, error = self._by_quadrature(found, goal, level)
+        coarse = error > COARSEST_TOL or goal.alpha < 1
+        affordable = LIMITS.at_last if coarse else LIMITS.instead
+        good = error <= self._enough(goal) or len(A) > affordable
+        return spectrum if good else Exact().solve(A, None)
+
+    def _by_factor(self, found: LowRank, goal: Goal, level: float) -> tuple[Spectrum, float]:
+        """Return a spectrum from as many columns as it takes, and its error in bits."""
         most = LIMITS.columns if self.tol is None else LIMITS.columns_asked
-        most = min(most, len(A) // 2)
-        # Seen: the error is about a tenth of the trace that is left, far less above order 1.
-        level = 10 * goal.tol if goal.alpha < 1.2 and goal.rank is None else 0.2
+        most = min(most, len(found.A) // 2)
         while True:
             growing = _grown(found, most, level)
             spectrum = found.spectrum()
-            error = goal.error(_of_trace_one(spectrum), goal.rank)
-            note(f"{len(A)} rows, {found.size} columns, error {error:.1g} bits", error)
-            # A tolerance that nobody asked for is not worth a second round if it is nearly met.
-            if error <= (1.5 if self.tol is None else 1.0) * goal.tol:
-                return spectrum
-            if not growing:
-                break
+            error = self._error(spectrum, goal, f"{found.size} columns")
+            if error <= self._enough(goal) or not growing:
+                return spectrum, error
             level = found.rest * min(max(goal.tol / error, 0.1), 0.7)
-        affordable = LIMITS.at_last if error > COARSEST_TOL else LIMITS.instead
-        return Exact().solve(A, None) if len(A) <= affordable else spectrum
+
+    def _by_quadrature(self, found: LowRank, goal: Goal, level: float) -> tuple[Spectrum, float]:
+        """The same from few columns; where they leave much, from as many vectors as it takes."""
+        _grown(found, LIMITS.least, level)
+        if found.rest <= level:
+            spectrum = found.spectrum()
+            error = self._error(spectrum, goal, f"{found.size} columns")
+            if error <= self._enough(goal) or found.rest <= COMPLETE:
+                return spectrum, error
+        outside = Quadrature(found.A, found.factor.F, 0.5 * goal.tol, self.seed)
+        more = LIMITS.vectors // 16
+        while True:
+            outside.grow(more)
+            spectrum = outside.spectrum()
+            error = self._error(spectrum, goal, f"{outside.size} vectors")
+            wanted = math.ceil(outside.size * (error / goal.tol) ** 2)  # noise falls like a root
+            hopeless = wanted > LIMITS.vectors and len(found.A) <= LIMITS.instead
+            if error <= self._enough(goal) or outside.size >= LIMITS.vectors or hopeless:
+                return spectrum, error
+            more = min(wanted, LIMITS.vectors) - outside.size
+
+    def _enough(self, goal: Goal) -> float:
+        """Bits: a tolerance that nobody asked for is not worth more if it is nearly met."""
+        return (1.5 if self.tol is None else 1.0) * goal.tol
+
+    def _error(self, spectrum: Spectrum, goal: Goal, effort: str) -> float:
+        error = goal.error(_of_trace_one(spectrum), goal.rank)
+        note(f"{spectrum.n:g} rows, {effort}, error {error:.1g} bits", error)
+        return error
 
     def _differentiable(self, A: Gram, rank: int | None) -> Spectrum:
         """Choose by size alone where a gradient is asked for, or where there is no NumPy array."""
@@ -236,7 +284,24 @@ class Auto(Solver):
         pilot = LowRank(A, self.seed)
         pilot.grow(64)
         kind = "low-rank factor of sampled rows" if pilot.sampled else "low-rank factor"
-        return rows + f"{kind} ({100 * pilot.rest:.2g} % of the trace left by {pilot.size} columns)"
+        left = f"{kind} ({100 * pilot.rest:.2g} % of the trace left by {pilot.size} columns)"
+        return rows + left + ", else quadrature" * (len(A) <= LIMITS.stored)
+
+
+def _storable(A: Gram, most: int) -> bool:
+    """Tell whether a matrix in float32, and as much again, fits in memory."""
+    return len(A) <= most and A.in_memory and fits(8 * len(A) ** 2)
+
+
+def _level(goal: Goal) -> float:
+    """Return the share of the trace that a factor may leave.
+
+    Seen: the error of order 1 is about a tenth of it, far less above. Below, the smallest
+    eigenvalues weigh most, of which sums and squares say nothing.
+    """
+    if goal.alpha >= 1.2 or goal.rank is not None:
+        return 0.2
+    return 10 * goal.tol if goal.alpha >= 1 else COMPLETE
 
 
 def _grown(found: LowRank, most: int, level: float) -> bool:

@@ -18,8 +18,10 @@ computing error.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from typing import TypeAlias
 
 import numpy as np
 import scipy.linalg
@@ -35,11 +37,14 @@ MAX_FACTOR_ROWS = 16_000  # of which a factor is kept; more are streamed through
 SAMPLED_ROWS = 8_000  # of these, among which products with the residual are taken
 TAIL_ROWS = 600  # rows whose entries give the tail's Frobenius norm
 COMPLETE = 1e-8  # of the trace: what is left then is next to nothing
+ROUNDED = float(np.finfo(np.float32).eps)  # of products in float32; seen: half of it
 # Shapes p of the tail, and strengths of the coupling: of the value, then of the alternatives. On
 # eleven tables the third moment of the tail asked for p of 0.5 to 1, and the exact entropies for
 # strengths of 0.3 to 1.
-ROUNDED = float(np.finfo(np.float32).eps)  # of products in float32; seen: half of it
-ALTERNATIVES = ((0.7, 0.7), (0.5, 0.7), (1.0, 0.7), (0.7, 0.4), (0.7, 1.0))
+SHAPES = (0.7, 0.5, 1.0)
+STRENGTHS = (0.7, 0.4, 1.0)
+
+Tail: TypeAlias = Callable[[int, float, float], tuple[np.ndarray, np.ndarray]]
 
 
 class LowRank:
@@ -51,12 +56,14 @@ class LowRank:
         One block, of NumPy arrays.
     seed : int
         Seed of the pivots and of sampled rows.
+    may_sample : bool
+        Whether the factor of many rows may be that of a sample of them.
     """
 
-    def __init__(self, A: Gram, seed: int) -> None:
+    def __init__(self, A: Gram, seed: int, may_sample: bool = True) -> None:
         self.A, self.seed = A, seed
         streams = all(isinstance(factor, Points) for factor in A.factors)
-        self.sampled = streams and len(A) > MAX_FACTOR_ROWS
+        self.sampled = may_sample and streams and len(A) > MAX_FACTOR_ROWS
         self.factor = Factor(subsample(A, MAX_FACTOR_ROWS, seed) if self.sampled else A, seed)
 
     @property
@@ -173,15 +180,18 @@ class _Estimation:
         # Sampled, a small square may come out negative: then it is none.
         coupling = np.maximum(np.einsum("ij,ij->j", Y, G @ Y), 0.0)
         theta = np.maximum(theta, 0.0)
-        made = [
-            _assembled(theta, strength * coupling, square, size, trace, shape)
-            for shape, strength in ALTERNATIVES
-        ]
-        shape, strength = ALTERNATIVES[0]
-        rounded = theta * (1 + ROUNDED)
-        made.append(_assembled(rounded, strength * coupling, square, size, trace, shape))
-        others = tuple(Spectrum(v, n, trace, counts=counts) for v, counts in made[1:])
-        return Spectrum(made[0][0], n, trace, counts=made[0][1], alternatives=others)
+
+        def made(
+            shape: float = SHAPES[0], strength: float = STRENGTHS[0], rounded: float = 0.0
+        ) -> Spectrum:
+            tail = partial(tail_curve, shape=shape)
+            found = theta * (1 + rounded), strength * coupling
+            values, counts = assembled(*found, square, size, trace, tail)
+            return Spectrum(values, n, trace, counts=counts)
+
+        others = [made(shape) for shape in SHAPES[1:]]
+        others += [made(strength=strength) for strength in STRENGTHS[1:]]
+        return replace(made(), alternatives=(*others, made(rounded=ROUNDED)))
 
     def _squares(self, EQ: np.ndarray, D: np.ndarray) -> tuple[np.ndarray, float]:
         """Return the squared norms of E's columns off the diagonal, and |C|_F^2, from some rows.
@@ -206,10 +216,13 @@ def _symmetric(M: np.ndarray) -> np.ndarray:
     return np.asarray(0.5 * (M + M.T))
 
 
-def _assembled(
-    theta: np.ndarray, coupling: np.ndarray, square: float, size: int, trace: float, shape: float
+def assembled(
+    theta: np.ndarray, coupling: np.ndarray, square: float, size: int, trace: float, tail: Tail
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return eigenvalues and counts: Ritz values, coupled to a tail of `size` places."""
+    """Return eigenvalues and counts: Ritz values, coupled to a tail of `size` places.
+
+    The tail is given its places, sum and sum of squares.
+    """
     rest = max(trace - float(theta.sum()), 1e-12 * trace)
     square = min(max(square, rest**2 / size), rest**2)
     mean = square / rest
@@ -221,8 +234,8 @@ def _assembled(
         moved, shift = np.zeros_like(theta), 0.0
     rest -= shift
     square = min(max(square + float(np.sum(moved**2 - 2 * mean * moved)), rest**2 / size), rest**2)
-    tail, counts = tail_curve(size, rest, square, shape)
-    values = np.concatenate([theta + moved, tail])
+    small, counts = tail(size, rest, square)
+    values = np.concatenate([theta + moved, small])
     counts = np.concatenate([np.ones(len(theta)), counts])
     order = np.argsort(-values, kind="stable")
     return values[order], counts[order]
