@@ -77,8 +77,13 @@ class Classifier(nn.Module):
         return self.encoder(self.standardise(x))
 
     def decide(self, h: Tensor) -> Tensor:
-        noisy = isinstance(self.bottleneck, (VariationalBottleneck, NonlinearBottleneck))
-        return self.head(self.bottleneck(h) if noisy else h)
+        return self.head(self.noisy(h)[0])
+
+    def noisy(self, h: Tensor) -> tuple[Tensor, Tensor | None]:
+        """Return what the head reads, and the bound of a stochastic layer."""
+        if isinstance(self.bottleneck, (VariationalBottleneck, NonlinearBottleneck)):
+            return self.bottleneck(h)
+        return h, None
 
     def forward(self, x: Tensor) -> Tensor:
         return self.decide(self.features(x))
@@ -86,11 +91,12 @@ class Classifier(nn.Module):
     def loss(self, x: Tensor, y: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Return the loss, the logits and the features of a batch."""
         h = self.features(x)
-        logits = self.decide(h)
+        z, rate = self.noisy(h)
+        logits = self.head(z)
         if isinstance(self.bottleneck, InformationBottleneck):
             return self.bottleneck(logits, y, x, h), logits, h
         if self.bottleneck is not None:
-            return self.bottleneck.loss(logits, y), logits, h
+            return self.bottleneck.loss(logits, y, rate), logits, h
         return F.cross_entropy(logits, y), logits, h
 
     def information(self) -> float:
@@ -101,5 +107,4 @@ class Classifier(nn.Module):
         """Return the information term alone, for the clock."""
         if isinstance(self.bottleneck, InformationBottleneck):
             return self.bottleneck.measure(x, h)
-        self.bottleneck(h)
-        return self.bottleneck._rate
+        return self.bottleneck(h)[1]

@@ -6,7 +6,7 @@
 """
 
 from lorenyi import theory
-from lorenyi.bandwidths import Median, Nearest, Scott, Silverman
+from lorenyi.bandwidths import GeometricMean, Median, Nearest, Scott, Silverman
 from lorenyi.entropy import information_potential, renyi_entropy
 from lorenyi.estimate import Estimate
 from lorenyi.functionals import CollisionEntropy, Renyi
@@ -71,6 +71,7 @@ __all__ = [
     "Lanczos",
     "Laplacian",
     "Linear",
+    "GeometricMean",
     "Median",
     "Nearest",
     "PivotedCholesky",
