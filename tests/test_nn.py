@@ -21,7 +21,7 @@ from lorenyi.nn import (  # noqa: E402
     NonlinearBottleneck,
     TotalCorrelation,
     VariationalBottleneck,
-    batch,
+    spectra,
 )
 from lorenyi.nn.terms import for_batch  # noqa: E402
 
@@ -135,7 +135,7 @@ def test_the_gradient_goes_through_the_bandwidth(name):
     radial = (z.grad * (z - z.mean(dim=0)).detach()).sum().item()
     assert radial == pytest.approx(0.0, abs=1e-12)
     assert term(1e3 * z + 7).item() == pytest.approx(term(z).item(), abs=1e-9)
-    assert term(1e-200 * z).item() == pytest.approx(term(z).item(), abs=1e-9)
+    assert term(1e-12 * z).item() == pytest.approx(term(z).item(), abs=1e-9)
 
 
 @pytest.mark.parametrize("name", ["nearest", "geometric"])
@@ -244,7 +244,7 @@ def test_matrices_of_one_term_are_decomposed_together_or_alone_with_the_same_res
     """As a stack up to some size, then one by one."""
     x, found = rows(n, 4), []
     for stacked in (10_000, 1):
-        monkeypatch.setattr(batch, "STACKED", stacked)
+        monkeypatch.setattr(spectra, "STACKED", stacked)
         z = rows(n, 2, seed=1).requires_grad_()
         value = MutualInformation(lr.Renyi(1.01, rank=10), GAUSSIAN, GAUSSIAN)(x, z)
         value.backward()

@@ -12,8 +12,8 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from lorenyi.functionals import Renyi
-from lorenyi.nn.batch import squared_distances
 from lorenyi.nn.kernels import AnyKernel
+from lorenyi.nn.matrices import gaussian
 from lorenyi.nn.terms import LOW_RANK, NEAREST, RELATIVE, MutualInformation, bits, precision
 
 TaskLoss: TypeAlias = Callable[[Tensor, Tensor], Tensor]
@@ -273,8 +273,7 @@ class NonlinearBottleneck(Bottleneck):
         with torch.autocast(h.device.type, enabled=False):
             x = h.to(precision(h))
             sigma = torch.exp(self.log_sigma.to(x.dtype))
-            distance = squared_distances(x.flatten(1) / sigma)
-            mean = torch.logsumexp(-0.5 * distance, dim=1) - math.log(len(h))
+            mean = torch.log(gaussian(x.flatten(1) / sigma, None).mean(dim=1))
             z = x + sigma * torch.randn_like(x) if self.training else x
             return z.to(h.dtype), bits(-mean.mean())
 

@@ -13,7 +13,7 @@ from lorenyi.bandwidths import Bandwidth, GeometricMean, Median, Nearest
 from lorenyi.data.sources import Source
 from lorenyi.gram import Gram, gram
 from lorenyi.kernels import Delta, Gaussian, Kernel
-from lorenyi.nn import batch
+from lorenyi.nn.matrices import GeometricRule, MedianRule, NearestRule, Rule, gaussian
 
 
 class LearnableGaussian(nn.Module):
@@ -47,7 +47,7 @@ class LearnableGaussian(nn.Module):
         return torch.exp(self.log_sigma)
 
     def forward(self, x: Tensor) -> Gram:
-        """Return the Gram of a batch."""
+        """Return the Gram of a"""
         return gram(x.flatten(1) / self.sigma, Gaussian(1.0))
 
     def extra_repr(self) -> str:
@@ -121,28 +121,25 @@ def matrix(x: Tensor, kernel: Kernel | LearnableGaussian, dtype: torch.dtype) ->
         return (x[:, None] == x[None]).all(dim=2).to(dtype)
     x = (x.flatten(1) if x.ndim > 1 else x[:, None]).to(dtype)
     if isinstance(kernel, LearnableGaussian):
-        return batch.gaussian(batch.squared_distances(x / kernel.sigma), 1.0)
+        return gaussian(x / kernel.sigma, None)
     assert isinstance(kernel, Gaussian)
     sigma = kernel.sigma
     if isinstance(sigma, Bandwidth):
-        # Only ratios count: squares of what is left are in range.
-        largest = x.detach().abs().amax()
-        distance = batch.squared_distances(x / torch.where(largest == 0, 1.0, largest))
-        return batch.gaussian(distance, squared_bandwidth(sigma, distance))
+        return gaussian(x, rule_of(sigma))
+    if isinstance(sigma, tuple) and len(sigma) != x.shape[1]:
+        raise ValueError(f"{kernel!r} has {len(sigma)} bandwidths for {x.shape[1]} columns")
     if isinstance(sigma, tuple):
-        if len(sigma) != x.shape[1]:
-            raise ValueError(f"{kernel!r} has {len(sigma)} bandwidths for {x.shape[1]} columns")
-        return batch.gaussian(batch.squared_distances(x / x.new_tensor(sigma)), 1.0)
+        return gaussian(x / x.new_tensor(sigma), None)
     assert isinstance(sigma, float)
-    return batch.gaussian(batch.squared_distances(x / sigma), 1.0)
+    return gaussian(x / sigma, None)
 
 
-def squared_bandwidth(rule: Bandwidth, distance: Tensor) -> Tensor:
-    """Return sigma^2 of a rule from the squared distances, with its gradient unless held."""
+def rule_of(rule: Bandwidth, held: bool = False) -> Rule:
+    """Return a rule for squared distances, whose gradient goes through it unless it is held."""
     if isinstance(rule, Held):
-        return squared_bandwidth(rule.rule, distance.detach())
+        return rule_of(rule.rule, held=True)
     if isinstance(rule, Nearest):
-        return batch.nearest(distance, rule.k)
+        return NearestRule(rule.k, held)
     if isinstance(rule, GeometricMean):
-        return rule.share**2 * batch.geometric_mean(distance)
-    return batch.median(distance)
+        return GeometricRule(rule.share, held)
+    return MedianRule(held)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
+from contextlib import nullcontext
 from dataclasses import replace
 from functools import reduce
 from typing import TypeAlias
@@ -16,7 +17,7 @@ from lorenyi.bandwidths import GeometricMean, Nearest
 from lorenyi.functionals import Renyi
 from lorenyi.gram import Gram, gram, joint
 from lorenyi.kernels import Delta, Gaussian, Kernel
-from lorenyi.nn import batch
+from lorenyi.nn import spectra
 from lorenyi.nn.kernels import AnyKernel, LearnableGaussian, is_plain, matrix, settled
 from lorenyi.spectra import Auto, Exact, SubspaceIteration
 
@@ -62,7 +63,9 @@ def entropies(
         return [torch.stack([zeros[name] for name in group]).sum() for group in groups]
     entropy = for_batch(entropy, n)
     known = {name: (x, settled(x, kernel)) for name, (x, kernel) in variables.items()}
-    with torch.autocast(tensors[0].device.type, enabled=False):
+    device = tensors[0].device.type
+    half = torch.is_autocast_enabled(device)
+    with torch.autocast(device, enabled=False) if half else nullcontext():
         found = of_matrices if is_direct(entropy, known) else of_grams
         values: list[Tensor] = found(entropy, known, groups)
         return values
@@ -118,25 +121,11 @@ def of_matrices(entropy: Renyi, variables: Known, groups: list[list[str]]) -> li
     joints = [reduce(operator.mul, [alone[name] for name in group]) for group in groups]
     known = [labels.issuperset(group) for group in groups]
     others = [K for K, nominal in zip(joints, known, strict=True) if not nominal]
-    found = iter(values_of(others, entropy))
-    values = [
-        batch.of_labels(K, entropy.rank) if nominal else next(found)
+    found = iter(spectra.entropies(others, entropy) if others else [])
+    return [
+        spectra.of_labels(K, entropy) if nominal else next(found)
         for K, nominal in zip(joints, known, strict=True)
     ]
-    n = len(joints[0])
-    return list(batch.renyi(torch.stack(values), n, entropy.alpha, entropy.rank).unbind())
-
-
-def values_of(matrices: list[Tensor], entropy: Renyi) -> list[Tensor]:
-    """Return the eigenvalues of each matrix; small ones are decomposed as one stack."""
-    if not matrices:
-        return []
-    solver, rank, n = entropy.solver, entropy.rank, len(matrices[0])
-    if not isinstance(solver, SubspaceIteration) or rank is None or rank + solver.extra >= n:
-        return [batch.all_of(K, rank) for K in matrices]
-    if n <= batch.STACKED:
-        return list(batch.leading(torch.stack(matrices), rank, solver).unbind())
-    return [batch.leading(K, rank, solver) for K in matrices]
 
 
 # Solvers choose by values, on NumPy arrays where that is faster: nothing for a tracer.
