@@ -92,9 +92,11 @@ def test_many_are_measured_some_at_a_time(monkeypatch, made):
     mask = rows(3, 4, 6, seed=2) > -1
     whole = rep.mutual_information(made(x), made(y), mask=made(mask))
     monkeypatch.setattr("lorenyi.representations.stacks.ENTRIES", 5 * 36)
-    parts = rep.mutual_information(made(x), made(y), mask=made(mask))
-    assert parts.shape == (3, 4)
-    assert np.asarray(parts) == pytest.approx(np.asarray(whole), abs=1e-12)
+    for small in (2**18, 1):  # on one core, on several
+        monkeypatch.setattr("lorenyi.representations.stacks.SMALL", small)
+        parts = rep.mutual_information(made(x), made(y), mask=made(mask))
+        assert parts.shape == (3, 4)
+        assert np.asarray(parts) == pytest.approx(np.asarray(whole), abs=1e-12)
 
 
 # ------------------------------------------------------------------------------------------ of two

@@ -4,6 +4,7 @@ Needs matplotlib, which ``pip install "lorenyi[plots]"`` brings; it is imported 
 drawn.
 """
 
+from lorenyi.plots.layers import LayerProfileDisplay, LayerSimilarityDisplay
 from lorenyi.plots.matrix import InformationMatrixDisplay
 from lorenyi.plots.plane import InformationPlaneDisplay
 from lorenyi.plots.profile import EntropyProfileDisplay
@@ -14,6 +15,8 @@ __all__ = [
     "EntropyProfileDisplay",
     "InformationMatrixDisplay",
     "InformationPlaneDisplay",
+    "LayerProfileDisplay",
+    "LayerSimilarityDisplay",
     "RelevanceDisplay",
     "SelectionPathDisplay",
     "SpectrumDisplay",

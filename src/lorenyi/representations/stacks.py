@@ -10,12 +10,13 @@ import numpy as np
 
 from lorenyi import _arrays
 from lorenyi._arrays import Array
-from lorenyi._threads import one_thread
+from lorenyi._threads import cores, one_thread, parallel
 from lorenyi.bandwidths import GeometricMean, Median
 from lorenyi.data.reading import as_array
 from lorenyi.kernels import Cosine, Gaussian, Kernel, Linear
 
 ENTRIES = 2**24  # of kernel matrices at a time: 128 MiB in float64
+SMALL = 2**18  # entries in all, for which one core is as fast as several
 
 
 def representation(x: Any, name: str = "x") -> Array:
@@ -62,8 +63,9 @@ def over_stack(function: Callable[..., Array], *arrays: Array | None) -> Array:
     given = [array for array in arrays if array is not None]
     x = given[0]
     shape = tuple(x.shape[:-2])
-    size = max(1, ENTRIES // int(x.shape[-2]) ** 2)
-    count = math.prod(shape)
+    count, entries = math.prod(shape), int(x.shape[-2]) ** 2
+    on_cores = on_host(given) and count * entries > SMALL
+    size = max(1, min(ENTRIES // entries, -(-count // (4 * cores())) if on_cores else count))
     with one_thread(x):
         if count <= size:
             return function(*arrays)
@@ -71,28 +73,41 @@ def over_stack(function: Callable[..., Array], *arrays: Array | None) -> Array:
         flat = [
             None if a is None else xp.reshape(a, (count, *a.shape[len(shape) :])) for a in arrays
         ]
-        parts = [
-            function(*(None if a is None else a[start : start + size, ...] for a in flat))
-            for start in range(0, count, size)
-        ]
-        found = xp.concat(parts)
+
+        def part(start: int) -> Array:
+            cut = slice(start, start + size)
+            return function(*(None if a is None else a[cut, ...] for a in flat))
+
+        starts = range(0, count, size)
+        found = xp.concat(parallel(part, starts) if on_cores else [part(i) for i in starts])
         return xp.reshape(found, (*shape, *found.shape[1:]))
+
+
+def on_host(arrays: list[Array]) -> bool:
+    """Tell whether arrays are in the memory of this machine and nobody asks for a gradient."""
+    if any(_arrays.tracks_gradient(a) for a in arrays):
+        return False
+    here = [_arrays.is_numpy(a) or (_arrays.is_torch(a) and a.is_cpu) for a in arrays]
+    return all(here)
 
 
 # ------------------------------------------------------------------------------- kernels
 
 
 def features(x: Array, kernel: Kernel, mask: Array | None) -> Array | None:
-    """Return F with K = F F' of trace one, where the kernel has such; None for a Gaussian."""
-    xp = _arrays.namespace(x)
+    """Return F with K = F F', where the kernel has such; None for a Gaussian."""
     if type(kernel) is Cosine:
-        length = xp.sqrt(xp.sum(x * x, axis=-1, keepdims=True))
-        x = x / xp.where(length > 0, length, 1.0)
+        x = unit_rows(x)
     elif type(kernel) is not Linear:
         return None
-    x = x if mask is None else x * mask[..., None]
-    trace = xp.sum(xp.sum(x * x, axis=-1), axis=-1)
-    return x / xp.sqrt(xp.where(trace > 0, trace, 1.0))[..., None, None]
+    return x if mask is None else x * mask[..., None]
+
+
+def unit_rows(x: Array) -> Array:
+    """Return points of length one; a point at the origin stays there."""
+    xp = _arrays.namespace(x)
+    length = xp.sqrt(xp.sum(x * x, axis=-1, keepdims=True))
+    return x / xp.where(length > 0, length, 1.0)
 
 
 def squared_distances(x: Array) -> Array:
@@ -115,8 +130,7 @@ def kernel_matrix(x: Array, kernel: Kernel, mask: Array | None = None) -> Array:
     if type(kernel) is Linear:
         return _masked(x @ x.mT, mask)
     if type(kernel) is Cosine:
-        length = xp.sqrt(xp.sum(x * x, axis=-1, keepdims=True))
-        x = x / xp.where(length > 0, length, 1.0)
+        x = unit_rows(x)
         return _masked(x @ x.mT, mask)
     if type(kernel) is not Gaussian:
         raise TypeError(f"kernel={kernel!r}: it is Linear(), Cosine() or Gaussian(...) here")
@@ -162,7 +176,10 @@ def moments(x: Array, kernel: Kernel, mask: Array | None) -> Array:
     """Return a matrix of trace one with the eigenvalues of the kernel: the smaller of two."""
     F = features(x, kernel, mask)
     if F is not None:
-        return F @ F.mT if F.shape[-2] <= F.shape[-1] else F.mT @ F
+        K = F @ F.mT if F.shape[-2] <= F.shape[-1] else F.mT @ F
+        xp = _arrays.namespace(K)
+        trace = xp.sum(xp.linalg.diagonal(K), axis=-1)
+        return K / xp.where(trace > 0, trace, 1.0)[..., None, None]
     return normalized(kernel_matrix(x, kernel, mask), mask)
 
 
