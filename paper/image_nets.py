@@ -7,9 +7,15 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 import lorenyi as lr
-from lorenyi.nn import InformationBottleneck, NonlinearBottleneck, VariationalBottleneck
+from lorenyi.nn import (
+    Held,
+    InformationBottleneck,
+    NonlinearBottleneck,
+    VariationalBottleneck,
+)
 
 ALPHA, RANK, STEPS = 1.01, 10, 20  # the paper's order, k and s
+RULE = lr.Gaussian(Held(lr.Nearest(10)))  # the paper's bandwidth: see bottleneck_rules.py
 # The paper prints beta = 0.01 for the matrix-based bottlenecks; the two others are ours.
 BETAS = {"CE": 0.0, "VIB": 1e-3, "NIB": 1e-3, "MRIB": 0.01, "LRIB": 0.01}
 VGG16 = (1, 1, 0, 2, 2, 0, 4, 4, 4, 0, 8, 8, 8, 0, 8, 8, 8, 0)  # widths in units; 0: max pooling
@@ -68,9 +74,9 @@ class Classifier(nn.Module):
         elif objective == "NIB":
             self.bottleneck = NonlinearBottleneck(beta)
         elif objective == "MRIB":
-            self.bottleneck = InformationBottleneck(lr.Renyi(ALPHA), beta)
+            self.bottleneck = InformationBottleneck(lr.Renyi(ALPHA), beta, RULE, RULE)
         elif objective == "LRIB":
-            self.bottleneck = InformationBottleneck(lr.Renyi(ALPHA, rank=RANK), beta)
+            self.bottleneck = InformationBottleneck(lr.Renyi(ALPHA, rank=RANK), beta, RULE, RULE)
         self.head = nn.Linear(features, classes)
 
     def features(self, x: Tensor) -> Tensor:
