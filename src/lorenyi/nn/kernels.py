@@ -64,8 +64,8 @@ class Held(Bandwidth):
     `Gaussian(Held(Nearest(10)))` is the rule of the paper. A value by such a rule does not depend
     on the scale of the points, and yet its gradient does: a step against it pulls all points
     together, by an amount that grows as they approach each other, while the value stays. As a
-    bottleneck it shrinks Z instead of compressing it, until the network dies; raised slowly, it
-    leaves I(X; Z) as it is.
+    bottleneck it shrinks Z: from the first step on that may kill the network, with a beta that
+    rises slowly it is a penalty on the size of Z. The page on training has the table.
 
     Parameters
     ----------
