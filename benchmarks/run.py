@@ -22,12 +22,22 @@ import cluster
 import engine
 import measuring
 import plain
+import representations
 import selecting
 import testing
 import training
 
 # A module names its tasks in TASKS and, for those whose peak memory is a promise, in PEAKS (GB).
-MODULES = (plain, selecting, testing, engine, choosing, training, cluster)
+MODULES = (
+    plain,
+    selecting,
+    testing,
+    engine,
+    choosing,
+    training,
+    representations,
+    cluster,
+)
 TASKS = {name: task for module in MODULES for name, task in module.TASKS.items()}
 PEAKS = {name: peak for module in MODULES for name, peak in module.PEAKS.items()}
 

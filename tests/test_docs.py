@@ -22,7 +22,7 @@ PAGES = [
 # What a page may do without: installed by an extra, or only for comparison.
 OPTIONAL = ("dask", "distributed", "matplotlib", "pandas", "polars", "pyarrow", "rich", "torch")
 OPTIONAL += ("typer", "vendi_score")
-MODULES = (".selection", ".nn", ".plots", ".report", ".cli", ".theory")
+MODULES = (".selection", ".nn", ".representations", ".plots", ".report", ".cli", ".theory")
 FIGURES = re.compile(r"#\s*(-?\d[\d.]*(?:, -?\d[\d.]*)*)(?::? [a-z ]+)?\s*$")
 WORD = re.compile(r"#\s*(True|False)\s*$")
 NUMBER = re.compile(r"(?<![\w.])-?\d+\.\d+")
@@ -115,7 +115,8 @@ def test_every_measure_in_the_readme_exists():
 
 
 @pytest.mark.parametrize(
-    "module", ["", ".selection", ".nn", ".plots", ".report", ".cli", ".theory"]
+    "module",
+    ["", ".selection", ".nn", ".representations", ".plots", ".report", ".cli", ".theory"],
 )
 def test_the_reference_lists_every_public_name(module):
     if module == ".nn":

@@ -2,7 +2,6 @@
 
 import itertools
 import math
-import sys
 
 import limits
 import numpy as np
@@ -28,7 +27,7 @@ from hypothesis import strategies as st
 
 import lorenyi as lr
 from lorenyi import _arrays
-from lorenyi.gram import Gram, Matrix, Points, stored_gram
+from lorenyi.gram import Gram, Matrix, Points
 
 every_kind = pytest.mark.parametrize("kind", KINDS)
 
@@ -762,37 +761,3 @@ def test_a_joint_is_no_more_precise_than_its_coarsest_factor(solver):
 
 
 SHIFTED = [lr.Gaussian(lr.Nearest(3)), lr.Gaussian("median"), lr.Laplacian(1.0), None]
-
-
-@pytest.mark.parametrize(
-    ("kernel", "offset"),
-    [*itertools.product(SHIFTED, [0.0, 30.0, 1e5]), (lr.Polynomial(2), 0.0), (lr.Linear(), 0.0)],
-    ids=repr,
-)
-@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
-def test_stored_entries_are_those_of_the_points(kernel, offset, dtype):
-    """Entries without points, by other sums, and their gradient: as from the points."""
-    rng = np.random.default_rng(0)
-    points = torch.tensor(rng.normal(size=(12, 3)) + offset, dtype=dtype)
-    pull = torch.tensor(rng.normal(size=(12, 12)), dtype=dtype)
-    found = []
-    for make in (lr.gram, stored_gram):
-        x = points.clone().requires_grad_()
-        A = make(x, kernel)
-        dense = A.dense()
-        (dense * (pull + pull.T)).sum().backward()
-        found.append((dense.detach(), x.grad, A.names))
-    (a, slope_a, names_a), (b, slope_b, names_b) = found
-    assert names_a == names_b
-    tolerance = 1e-12 if dtype == torch.float64 else 3e-5
-    torch.testing.assert_close(b, a, rtol=tolerance, atol=tolerance)
-    size = float(slope_a.abs().max())
-    torch.testing.assert_close(slope_b, slope_a, rtol=0.0, atol=100 * tolerance * size)
-
-
-def test_a_batch_whose_entries_do_not_fit_keeps_its_points(monkeypatch):
-    making = sys.modules["lorenyi.gram.make"]
-    monkeypatch.setattr(making, "fits", lambda needed: needed < making.MATRICES * 8 * 50**2)
-    x = torch.randn(50, 3, requires_grad=True)
-    assert isinstance(stored_gram(x, lr.Gaussian(1.0)).factors[0], Points)
-    assert isinstance(stored_gram(x[:40], lr.Gaussian(1.0)).factors[0], Matrix)

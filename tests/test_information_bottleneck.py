@@ -219,3 +219,20 @@ def test_the_papers_settings_are_those_of_cifar10():
     assert (how.epochs, how.width, how.batch, how.rate) == (300, 64, 100, 0.1)
     assert script.BETAS["LRIB"] == script.BETAS["MRIB"] == 0.01
     assert json.dumps(script.PAPER["LRIB"]) == "[94.16, 15, 95]"
+
+
+def test_rules_are_judged_by_one_evaluator_and_resume(tmp_path, monkeypatch):
+    import bottleneck_rules
+
+    names = ("cross-entropy", "default, beta 0.1", "VIB, beta 0.01")
+    kept = {name: bottleneck_rules.OBJECTIVES[name] for name in names}
+    monkeypatch.setattr(bottleneck_rules, "OBJECTIVES", kept)
+    write_mnist(tmp_path)
+    words = ["--quick", "--data", str(tmp_path), "--out", str(tmp_path / "out")]
+    runs = bottleneck_rules.main(words)
+    assert len(runs) == 6
+    assert {"accuracy", "noise 0.4", "FGSM 0.1", "I(X; Z)", "I(Z; Y)", "spread"} <= set(runs[0])
+    assert all(np.isfinite(run["I(X; Z)"]) for run in runs)
+    assert (tmp_path / "out" / "table.md").read_text().count("\n") == 8
+    monkeypatch.setattr(bottleneck_rules, "trained", None)  # nothing is trained again
+    assert bottleneck_rules.main(words) == runs

@@ -331,6 +331,18 @@ def test_the_nearest_rule_is_the_mean_distance_to_neighbours(k):
     assert settled(lr.Nearest(k), np.ones((5, 2))) == 1.0
 
 
+def test_the_geometric_mean_is_that_of_distances_that_are_not_zero():
+    Z, w = rows(12), np.array([2, 1, 3, 0, 1, 1, 4, 1, 1, 2, 1, 1])
+    distances = [np.linalg.norm(a - b) for i, a in enumerate(Z) for b in Z[:i]]
+    expected = 0.7 * np.exp(np.mean(np.log(distances)))
+    assert settled(lr.GeometricMean(0.7), Z) == pytest.approx(expected, rel=1e-12)
+    repeated = settled(lr.GeometricMean(), np.repeat(Z, w, axis=0))
+    assert settled(lr.GeometricMean(), Z, w.astype(float)) == pytest.approx(repeated, rel=1e-12)
+    assert settled(lr.GeometricMean(), np.ones((5, 2))) == 1.0
+    many = settled(lr.GeometricMean(), rows(3000))
+    assert many == pytest.approx(settled(lr.GeometricMean(sample=3000), rows(3000)), rel=0.05)
+
+
 @pytest.mark.parametrize("k", [0, 2.5, True])
 def test_a_number_of_neighbours_that_is_none_is_refused(k):
     with pytest.raises(ValueError, match="integer of at least 1"):

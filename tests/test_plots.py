@@ -402,3 +402,25 @@ def test_without_matplotlib_the_error_names_the_remedy(monkeypatch):
     monkeypatch.setattr(builtins, "__import__", absent)
     with pytest.raises(ImportError, match=r'pip install "lorenyi\[plots\]"'):
         SelectionPathDisplay(["a"], [1.0]).plot()
+
+
+def test_layers_are_drawn_by_their_means_and_alignment(ax):
+    from lorenyi.plots import LayerProfileDisplay, LayerSimilarityDisplay
+
+    rng = np.random.default_rng(0)
+    profile = LayerProfileDisplay.from_layers({"a": rng.normal(size=30), "b": 2.0}).plot(ax)
+    assert profile.line_.get_ydata()[1] == 2.0
+    assert profile.line_.get_ydata()[0] == pytest.approx(profile.values[0].mean())
+    layers = {"a": rng.normal(size=(20, 3)), "b": rng.normal(size=(20, 5))}
+    display = LayerSimilarityDisplay.from_layers(layers)
+    assert display.matrix[0, 0] == pytest.approx(1.0)
+    assert display.matrix[0, 1] == pytest.approx(display.matrix[1, 0])
+    assert 0 < display.matrix[0, 1] < 0.9
+    from matplotlib.figure import Figure
+
+    drawn = display.plot(ax=Figure().subplots())
+    assert drawn.image_.get_array().shape == (2, 2)
+    with pytest.raises(ValueError, match="2 names and 1 values"):
+        LayerProfileDisplay(["a", "b"], [1.0])
+    with pytest.raises(ValueError, match="there are 1 names"):
+        LayerSimilarityDisplay(np.eye(2), ["a"])

@@ -157,6 +157,7 @@ KERNELS = {
     "scott": lr.Gaussian("scott"),
     "silverman": lr.Gaussian("silverman"),
     "nearest": lr.Gaussian(lr.Nearest(3)),
+    "geometric": lr.Gaussian(lr.GeometricMean()),
     "laplacian": lr.Laplacian("median"),
     "linear": lr.Linear(),
     "cosine": lr.Cosine(),

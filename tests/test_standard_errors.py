@@ -16,6 +16,7 @@ RULES = (
     lr.Median(per_column=True),
     lr.Median(standardize=True),
     lr.Nearest(3),
+    lr.GeometricMean(),
     lr.Scott(),
     lr.Silverman(),
 )

@@ -6,7 +6,7 @@
 """
 
 from lorenyi import theory
-from lorenyi.bandwidths import Median, Nearest, Scott, Silverman
+from lorenyi.bandwidths import GeometricMean, Median, Nearest, Scott, Silverman
 from lorenyi.divergences import divergence, mmd
 from lorenyi.entropy import information_potential, renyi_entropy
 from lorenyi.estimate import Estimate
@@ -87,6 +87,7 @@ __all__ = [
     "Function",
     "Gaussian",
     "GaussianProjection",
+    "GeometricMean",
     "Gram",
     "HadamardProjection",
     "IndependenceTest",

@@ -359,10 +359,6 @@ class Nearest(Bandwidth):
         mean = float(np.average(near(others), weights=weights))
         return (near(X) / mean - 1.0)[:, None] if mean > 0 else np.zeros((len(X), 1))
 
-    def of_exponents(self, exponents: Array) -> float:
-        """Return the bandwidth from -|x - y|^2 / 2 of all points."""
-        return _or_one(_mean_distance(exponents, min(self.k, int(exponents.shape[0]) - 1)))
-
 
 def _exponents(X: Array) -> Array:
     """Return -|x - y|^2 / 2: by differences in NumPy, so that equal points are at distance zero."""
@@ -443,6 +439,70 @@ def _spread(points: Source, weights: Source | None) -> tuple[np.ndarray, float]:
 def _farthest(center: np.ndarray, rows: np.ndarray, block: slice) -> np.ndarray:
     distance = np.abs(_arrays.to_numpy(rows).astype(np.float64) - center)
     return np.asarray(np.max(distance, axis=0))
+
+
+@dataclass(frozen=True)
+class GeometricMean(Bandwidth):
+    r"""A share of the geometric mean distance, exp(mean log \|x - y\|), of points that differ.
+
+    All pairs count, few points far away move it little, and it depends smoothly on all: the rule
+    for a loss whose gradient goes through the bandwidth.
+
+    Parameters
+    ----------
+    share : float
+        Of the geometric mean.
+    sample : int
+        Above this many points, a random sample of them is used.
+    seed : int
+        Seed of the sample.
+
+    Examples
+    --------
+    >>> import lorenyi as lr
+    >>> lr.gram([[0.0], [1.0], [5.0]], lr.Gaussian(lr.GeometricMean(1.0)))
+    Gram(n=3, Gaussian(sigma=2.714))
+    """
+
+    share: float = 0.5
+    sample: int = 1000
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if not (isinstance(self.share, (int, float, np.number)) and 0 < self.share < np.inf):
+            raise ValueError(f"GeometricMean(share={self.share!r}): it must be a positive number")
+        _require_integer("GeometricMean(sample", self.sample, 2)
+
+    def __call__(self, points: Source, weights: Source | None) -> float:
+        """Return the share of the geometric mean distance of (a sample of) the points."""
+        from scipy.spatial.distance import pdist
+
+        X, frequency = _sampled(points, weights, self.sample, self.seed)
+        X = X.astype(np.float64)
+        scale = _magnitude(X)
+        distance = pdist(X / scale)
+        i, j = np.triu_indices(len(X), 1)
+        weight = frequency[i] * frequency[j] * (distance > 0)
+        if not weight.any():
+            return 1.0  # all points are equal: the kernel is 1 whatever its bandwidth
+        logarithm = np.log(np.where(distance > 0, distance, 1.0))
+        return float(self.share * scale * np.exp(np.average(logarithm, weights=weight)))
+
+    def influence(self, X: np.ndarray, others: np.ndarray, weights: np.ndarray) -> np.ndarray:
+        """Return twice the mean logarithm of the distance from a row, less that of all pairs."""
+        from scipy.spatial.distance import cdist
+
+        def totals(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+            distance = cdist(rows, others)
+            apart = distance > 0
+            return np.log(np.where(apart, distance, 1.0)) @ weights, apart @ weights
+
+        sums, counts = totals(others)
+        if not (weights @ counts):
+            return np.zeros((len(X), 1))
+        mean, pairs = (weights @ sums) / (weights @ counts), (weights @ counts) / weights.sum()
+        sums, counts = totals(X)
+        return np.asarray(2.0 * (sums - mean * counts) / pairs)[:, None]
 
 
 @dataclass(frozen=True)

@@ -255,18 +255,6 @@ class Renyi(Functional):
             return 0.0
         return goal.error(known, self._order) if known.kind == "complete" else None
 
-    def each(self, *grams: Gram) -> list[Any]:
-        """Return the entropies of several Grams, small ones decomposed together where it pays."""
-        spectrum = None
-        if self.rank is not None and 1 <= self.alpha < math.inf:
-            for A in grams:
-                require_rank(self.rank, A.n)
-            spectrum = self.solver.together(grams, self.rank)
-        if spectrum is None:
-            return [self.tensor(A) for A in grams]
-        values = renyi_entropy(spectrum, self.alpha, self.rank)
-        return list(_arrays.namespace(values).unstack(values))
-
     # ------------------------------------------------------------------ proofs
 
     def certified(self, A: Gram) -> Estimate:

@@ -17,10 +17,8 @@ import numpy as np
 
 from lorenyi import _arrays
 from lorenyi._arrays import Array
-from lorenyi.bandwidths import Bandwidth, Nearest, Sigma, checked_sigma
+from lorenyi.bandwidths import Bandwidth, Sigma, checked_sigma
 from lorenyi.data.sources import ArraySource, Source, slices
-
-BATCH = 512  # points up to which all exponents are kept besides
 
 
 class Kernel(ABC):
@@ -63,11 +61,6 @@ class Kernel(ABC):
     def matrix(self, points: Source) -> Array:
         """Return the kernel of prepared points with themselves, with the gradient of `_sides`."""
         return self.block(*_sides(points.all()))
-
-    def entries(self, X: Array) -> tuple[Kernel, Array]:
-        """Settle the kernel on points that nobody needs later: return it and its matrix."""
-        kernel, points = self.prepare(ArraySource(X), None)
-        return kernel, kernel.matrix(points)
 
     def diagonal(self, X: Array) -> Array | None:
         """Return k(x, x) of prepared points; None stands for all ones."""
@@ -178,20 +171,6 @@ class Gaussian(_Scaled):
     >>> lr.Gaussian(1.0)(np.array([[0.0]]), np.array([[0.0], [2.0]])).round(4)
     array([[1.    , 0.1353]])
     """
-
-    def entries(self, X: Array) -> tuple[Kernel, Array]:
-        """Settle the kernel; a rule that reads all distances of a batch leaves them behind."""
-        rule = self.sigma
-        if not isinstance(rule, Nearest) or len(X) > BATCH:
-            return super().entries(X)
-        limit = _limit(X)
-
-        def settle(exponents: Array, largest: float) -> float | None:
-            c = rule.of_exponents(exponents) ** -2
-            return c if c * largest <= limit else None
-
-        matrix, c = _arrays.gaussian(X, settle)
-        return super().entries(X) if c is None else (replace(self, sigma=c**-0.5), matrix)
 
     def block(self, X: Array, Y: Array) -> Array:
         """Return exp(-|x - y|^2 / 2) of scaled points."""

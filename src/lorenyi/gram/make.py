@@ -10,16 +10,15 @@ import numpy as np
 
 from lorenyi import _arrays
 from lorenyi._arrays import Array
-from lorenyi._memory import fits
 from lorenyi.bandwidths import Median
 from lorenyi.data.reading import Data, read
 from lorenyi.data.sources import ArraySource, Source
 from lorenyi.data.streams import Stream
-from lorenyi.gram.factors import Matrix, Points, rules_of
+from lorenyi.gram.factors import Points, rules_of
 from lorenyi.gram.matrix import Gram
 from lorenyi.gram.ready import frequencies, from_matrix, points_of
 from lorenyi.gram.streamed import streamed
-from lorenyi.gram.unit import normalized, positive_root
+from lorenyi.gram.unit import normalized
 from lorenyi.kernels import (
     Delta,
     Function,
@@ -27,8 +26,6 @@ from lorenyi.kernels import (
     Kernel,
     Precomputed,
 )
-
-MATRICES = 3  # of all entries that a loss holds for a variable: itself, exponents, gradient
 
 
 def gram(
@@ -101,32 +98,6 @@ def gram(
                 f"[{data.columns(categorical, frequency)}]: {kernel}" for kernel in A.names
             )
     return joint(*grams)
-
-
-def stored_gram(x: Any, kernel: Kernel | None, *, name: str = "x") -> Gram:
-    """Return the Gram of a variable by its entries alone, for one who needs no points: a loss.
-
-    Their gradient is that of `Gram.symmetric`. Where they do not fit in memory the points stay.
-    """
-    if not fits(MATRICES * 8 * len(x) ** 2):
-        return gram(x, kernel, name=name)
-    if kernel is not None and kernel.infinitely_divisible is None:  # or a ready matrix
-        return gram(x, kernel, name=name).symmetric()
-    data = read(x, name)
-    ((kernel, points),) = _parts(data, kernel, name)
-    if isinstance(kernel, Delta):
-        return _from_points(kernel, points, None, data.reference, name)
-    kernel, entries = kernel.entries(_arrays.as_points(points))
-    reference = entries[:0, :]
-    n = int(points.shape[0])
-    weights = _arrays.constant(_equal, n, 1.0, reference=_arrays.detach(reference))
-    scale = _arrays.constant(_equal, n, 0.5, reference=_arrays.detach(reference))
-    if kernel.diagonal(points[:1, :]) is not None:
-        diagonal = _arrays.namespace(entries).linalg.diagonal(entries)
-        root = positive_root(diagonal, f"{kernel!r} of {name}")
-        entries = entries / root[:, None] / root[None, :]
-    rounding = 64 * _arrays.epsilon(entries)  # about: the points are gone
-    return Gram([Matrix(entries, rounding=rounding)], scale, weights, n, [repr(kernel)])
 
 
 def _stream_frequency(weights: Any, n: int, name: str) -> Source | None:

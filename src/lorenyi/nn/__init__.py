@@ -15,11 +15,15 @@ from lorenyi.nn.bottlenecks import (
     NonlinearBottleneck,
     VariationalBottleneck,
 )
+from lorenyi.nn.kernels import Held, LearnableGaussian
+from lorenyi.nn.parallel import gather
 from lorenyi.nn.plane import InformationPlane, Record
-from lorenyi.nn.terms import Entropy, LearnableGaussian, MutualInformation, TotalCorrelation
+from lorenyi.nn.terms import Entropy, MutualInformation, TotalCorrelation
+from lorenyi.nn.watching import Watch, watch
 
 __all__ = [
     "Entropy",
+    "Held",
     "InformationBottleneck",
     "InformationPlane",
     "LearnableGaussian",
@@ -28,4 +32,7 @@ __all__ = [
     "Record",
     "TotalCorrelation",
     "VariationalBottleneck",
+    "Watch",
+    "gather",
+    "watch",
 ]

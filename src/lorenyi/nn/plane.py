@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from types import TracebackType
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
 
 from lorenyi.functionals import Renyi
-from lorenyi.nn.terms import NEAREST, AnyKernel, MutualInformation
+from lorenyi.nn.kernels import AnyKernel
+from lorenyi.nn.terms import NEAREST, entropies
+from lorenyi.nn.watching import watch
 
 
 class Record(NamedTuple):
@@ -33,13 +35,15 @@ class InformationPlane:
     model : nn.Module
         Any.
     layers : sequence of str
-        Names of its submodules, as `model.named_modules()` gives them.
+        Names of its submodules, as for `watch`.
     entropy : Renyi
         The functional; compare values of one functional on batches of one size.
     kernel_x, kernel_t : Kernel or LearnableGaussian, optional
         Of inputs and activations.
     kernel_y : Kernel, optional
         Of targets; by default the one that fits their type: equality for integer labels.
+    each : callable, optional
+        What to keep of an output, as for `watch`: `lambda t: t.mean(1)` for the mean of tokens.
 
     Attributes
     ----------
@@ -70,29 +74,17 @@ class InformationPlane:
         kernel_x: AnyKernel = NEAREST,
         kernel_t: AnyKernel = NEAREST,
         kernel_y: AnyKernel = None,
+        each: Callable[[Tensor], Tensor] | None = None,
     ) -> None:
-        modules = dict(model.named_modules())
-        missing = [name for name in layers if name not in modules]
-        if missing or not layers or isinstance(layers, str):
-            known = ", ".join(name for name in modules if name)
-            raise ValueError(f"layers={layers!r}: give a list of names of submodules ({known})")
-        self.layers = list(layers)
+        self._seen = watch(model, layers, each, last=True, device=None)
+        self.layers = self._seen.layers
         self.records: list[Record] = []
-        self._with_x = MutualInformation(entropy, kernel_x, kernel_t)
-        self._with_y = MutualInformation(entropy, kernel_t, kernel_y)
-        self._caught: dict[str, Tensor] = {}
-        self._hooks = [modules[name].register_forward_hook(self._catch(name)) for name in layers]
-
-    def _catch(self, name: str) -> Any:
-        def hook(module: nn.Module, given: Any, output: Any) -> None:
-            first = output[0] if isinstance(output, (tuple, list)) else output
-            self._caught[name] = first.detach()
-
-        return hook
+        self.entropy = entropy
+        self.kernel_x, self.kernel_t, self.kernel_y = kernel_x, kernel_t, kernel_y
 
     @torch.no_grad()
     def record(self, step: int, x: Tensor, y: Tensor) -> None:
-        """Measure the layers on the last forward pass, which was of x.
+        """Measure the layers on the last forward pass, which was of x; each variable once.
 
         Parameters
         ----------
@@ -101,25 +93,26 @@ class InformationPlane:
         x, y : Tensor
             The batch that the model was called on, and its targets.
         """
-        rows = []
-        for name in self.layers:
-            if name not in self._caught:
-                raise RuntimeError(f"layer {name!r} was not passed: call the model on x first")
-            t = self._caught[name]
+        variables = {"x": (x, self.kernel_x), "y": (y, self.kernel_y)}
+        groups = [["x"], ["y"]]
+        for name, t in self._seen.items():
             if len(t) != len(x):
                 raise ValueError(
                     f"layer {name!r} last saw {len(t)} rows and x has {len(x)}: record right after "
                     "the forward pass of x"
                 )
-            i_xt, i_ty = self._with_x(x, t).item(), self._with_y(t, y).item()
-            rows.append(Record(step, name, i_xt, i_ty))
-        self.records += rows
+            key = f"layer {name!r}"
+            variables[key] = (t, self.kernel_t)
+            groups += [[key], ["x", key], [key, "y"]]
+        bits = torch.stack(entropies(self.entropy, variables, groups)).tolist()
+        for name, i in zip(self.layers, range(2, len(bits), 3), strict=True):
+            t, xt, ty = bits[i : i + 3]
+            self.records.append(Record(step, name, bits[0] + t - xt, bits[1] + t - ty))
 
     def close(self) -> None:
         """Take the hooks away and forget the activations; the records stay."""
-        for hook in self._hooks:
-            hook.remove()
-        self._caught.clear()
+        self._seen.close()
+        self._seen.clear()
 
     def __enter__(self) -> InformationPlane:
         return self

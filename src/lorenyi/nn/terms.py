@@ -3,65 +3,29 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+import operator
+from contextlib import nullcontext
 from dataclasses import replace
-from functools import lru_cache
-from typing import TypeAlias, cast
+from functools import reduce
+from typing import TypeAlias
 
 import torch
 from torch import Tensor, nn
 
-from lorenyi.bandwidths import Nearest
+from lorenyi._memory import fits
+from lorenyi.bandwidths import GeometricMean, Nearest
 from lorenyi.functionals import Renyi
-from lorenyi.gram import Gram, gram, joint, stored_gram
-from lorenyi.kernels import Gaussian, Kernel
+from lorenyi.gram import Gram, gram, joint
+from lorenyi.kernels import Delta, Gaussian, Kernel
+from lorenyi.nn import spectra
+from lorenyi.nn.kernels import AnyKernel, LearnableGaussian, is_plain, matrix, settled
 from lorenyi.spectra import Auto, Exact, SubspaceIteration
 
-
-class LearnableGaussian(nn.Module):
-    """A Gaussian kernel whose bandwidth is a parameter, exp(-|x - y|^2 / (2 sigma^2)).
-
-    A term that is minimised over its own bandwidth is minimal where that is infinite: learn it
-    under another objective, or with the sign that makes it informative.
-
-    Parameters
-    ----------
-    sigma : float or sequence of float
-        Where it starts: one number, or one for each column.
-
-    Examples
-    --------
-    >>> from lorenyi.nn import LearnableGaussian
-    >>> LearnableGaussian(2.0)
-    LearnableGaussian(sigma=2)
-    """
-
-    def __init__(self, sigma: float | Sequence[float] = 1.0) -> None:
-        super().__init__()
-        start = Gaussian(sigma).sigma
-        if not isinstance(start, (float, tuple)):
-            raise ValueError(f"sigma={sigma!r}: a learnable bandwidth starts from a number")
-        self.log_sigma = nn.Parameter(torch.log(torch.tensor(start)))
-
-    @property
-    def sigma(self) -> Tensor:
-        """The bandwidth now, with its gradient."""
-        return torch.exp(self.log_sigma)
-
-    def forward(self, x: Tensor) -> Gram:
-        """Return the Gram of a batch."""
-        return gram(x.flatten(1) / self.sigma, Gaussian(1.0))
-
-    def extra_repr(self) -> str:
-        """Show the bandwidth."""
-        values = self.sigma.detach().flatten().tolist()
-        shown = ", ".join(f"{value:.4g}" for value in values[:4])
-        return f"sigma={shown}" if self.sigma.ndim == 0 else f"sigma=({shown})"
-
-
-AnyKernel: TypeAlias = Kernel | LearnableGaussian | None
 LOW_RANK = Renyi(1.01, rank=10)  # the paper's order and rank
-NEAREST = Gaussian(Nearest(10))  # and its rule for the bandwidth
+NEAREST = Gaussian(Nearest(10))  # and its rule for the bandwidth, here with its gradient
+RELATIVE = Gaussian(GeometricMean(0.5))  # a rule that compresses: docs/training.md has the table
+MANY_ROWS = 4096  # beyond which it is asked whether matrices fit in memory
+MATRICES = 8  # that a term of two variables holds, with its gradient
 
 
 class Term(nn.Module):
@@ -80,39 +44,110 @@ class Term(nn.Module):
         kernels = [f"{k}={v!r}" for k, v in vars(self).items() if isinstance(v, Kernel)]
         return ", ".join([repr(self.entropy), *kernels])
 
-    # Solvers choose by values, on NumPy arrays where that is faster: nothing for a tracer.
-    @torch.compiler.disable  # type: ignore[untyped-decorator]
     def entropies(self, **variables: tuple[Tensor, AnyKernel]) -> list[Tensor]:
         """Return the entropy of each variable, then of all jointly; in bits, at least float32."""
-        tensors = [tensor for tensor, _ in variables.values()]
-        rows = {name: len(tensor) for name, (tensor, _) in variables.items()}
-        if len(set(rows.values())) > 1 or 0 in rows.values():
-            raise ValueError(f"a batch has the same rows in all its variables, found {rows}")
-        if len(tensors[0]) == 1:  # one point has no entropy, wherever it is
-            zeros = [t[:0].to(precision(t)).sum() for t in tensors]
-            return [*zeros, cast(Tensor, sum(zeros))]
-        with torch.autocast(tensors[0].device.type, enabled=False):
-            entropy = for_batch(self.entropy, len(tensors[0]))
-            of_entries = entropy.solver.alike
-            grams = [batch_gram(t, k, name, of_entries) for name, (t, k) in variables.items()]
-            whole = [joint(*grams)] if len(grams) > 1 else []
-            return entropy.each(*grams, *whole)
+        names = list(variables)
+        whole = [names] if len(names) > 1 else []
+        return entropies(self.entropy, variables, [*([name] for name in names), *whole])
 
 
-def precision(x: Tensor) -> torch.dtype:
-    """Return the precision in which a tensor is measured: at least float32."""
-    return torch.promote_types(x.dtype, torch.float32)
+def entropies(
+    entropy: Renyi, variables: dict[str, tuple[Tensor, AnyKernel]], groups: list[list[str]]
+) -> list[Tensor]:
+    """Return the joint entropy of each group of variables, which are measured once."""
+    require_points(variables)
+    tensors = [tensor for tensor, _ in variables.values()]
+    n = len(tensors[0])
+    if n == 1:  # one point has no entropy, wherever it is
+        zeros = {name: x[:0].to(precision(x)).sum() for name, (x, _) in variables.items()}
+        return [torch.stack([zeros[name] for name in group]).sum() for group in groups]
+    entropy = for_batch(entropy, n)
+    known = {name: (x, settled(x, kernel)) for name, (x, kernel) in variables.items()}
+    device = tensors[0].device.type
+    half = torch.is_autocast_enabled(device)
+    with torch.autocast(device, enabled=False) if half else nullcontext():
+        found = of_matrices if is_direct(entropy, known) else of_grams
+        values: list[Tensor] = found(entropy, known, groups)
+        return values
 
 
-def batch_gram(x: Tensor, kernel: AnyKernel, name: str, of_entries: bool) -> Gram:
-    """Return the Gram of a batch; of its entries alone where these, made once, are all it takes."""
+def require_points(variables: dict[str, tuple[Tensor, AnyKernel]]) -> None:
+    """Refuse batches of different sizes, and tensors that may be points in two ways."""
+    rows = {name: len(tensor) for name, (tensor, _) in variables.items()}
+    if len(set(rows.values())) > 1 or 0 in rows.values():
+        raise ValueError(f"a batch has the same rows in all its variables, found {rows}")
+    for name, (tensor, _) in variables.items():
+        if tensor.ndim == 3:
+            raise ValueError(
+                f"{name} has shape {tuple(tensor.shape)}: which axis holds the points? Give "
+                f"{name}.flatten(1) for one point a row, {name}.mean(1) for the mean of its "
+                f"tokens, {name}.flatten(0, 1) for one point a token; lorenyi.representations "
+                "measures each [T, D] by itself"
+            )
+
+
+def precision(*tensors: Tensor) -> torch.dtype:
+    """Return the precision in which tensors are measured: at least float32."""
+    found = torch.float32
+    for tensor in tensors:
+        if tensor.is_floating_point():
+            found = torch.promote_types(found, tensor.dtype)
+    return found
+
+
+Known: TypeAlias = dict[str, tuple[Tensor, Kernel | LearnableGaussian]]
+
+
+def is_direct(entropy: Renyi, variables: Known) -> bool:
+    """Tell whether a term is computed from stored matrices, in tensor operations alone."""
+    plain = all(is_plain(kernel) for _, kernel in variables.values())
+    if type(entropy.solver) not in (Exact, SubspaceIteration) or not plain:
+        return False
+    tensors = [tensor for tensor, _ in variables.values()]
+    n, device = len(tensors[0]), tensors[0].device
+    if n <= MANY_ROWS:
+        return True
+    needed = MATRICES * precision(*tensors).itemsize * n**2
+    if device.type == "cuda":
+        return bool(needed <= torch.cuda.mem_get_info(device)[0])
+    return device.type != "cpu" or fits(needed)
+
+
+def of_matrices(entropy: Renyi, variables: Known, groups: list[list[str]]) -> list[Tensor]:
+    """Return the joint entropies of groups of variables, from kernel matrices."""
+    dtype = precision(*(tensor for tensor, _ in variables.values()))
+    alone = {name: matrix(x, kernel, dtype) for name, (x, kernel) in variables.items()}
+    labels = {name for name, (_, kernel) in variables.items() if isinstance(kernel, Delta)}
+    joints = [reduce(operator.mul, [alone[name] for name in group]) for group in groups]
+    known = [labels.issuperset(group) for group in groups]
+    others = [K for K, nominal in zip(joints, known, strict=True) if not nominal]
+    found = iter(spectra.entropies(others, entropy) if others else [])
+    return [
+        spectra.of_labels(K, entropy) if nominal else next(found)
+        for K, nominal in zip(joints, known, strict=True)
+    ]
+
+
+# Solvers choose by values, on NumPy arrays where that is faster: nothing for a tracer.
+@torch.compiler.disable  # type: ignore[untyped-decorator]
+def of_grams(entropy: Renyi, variables: Known, groups: list[list[str]]) -> list[Tensor]:
+    """Return the same by Grams: for any kernel, any solver, and more rows than can be squared."""
+    alone = {name: gram_of(x, kernel, name) for name, (x, kernel) in variables.items()}
+    if entropy.solver.alike:
+        alone = {name: A.symmetric() for name, A in alone.items()}
+    values = [entropy.tensor(joint(*[alone[name] for name in group])) for group in groups]
+    reference = next(x for x, _ in variables.values())
+    return [torch.as_tensor(value, device=reference.device) for value in values]
+
+
+def gram_of(x: Tensor, kernel: Kernel | LearnableGaussian, name: str) -> Gram:
+    """Return the Gram of a batch."""
     if isinstance(kernel, LearnableGaussian):
-        A: Gram = kernel(x)
-        return A.symmetric() if of_entries else A
-    return stored_gram(x, kernel, name=name) if of_entries else gram(x, kernel, name=name)
+        made: Gram = kernel(x)
+        return made
+    return gram(x, kernel, name=name)
 
 
-@lru_cache(maxsize=64)
 def for_batch(entropy: Renyi, n: int) -> Renyi:
     """Return the functional for n rows: a rank below n, and `Auto` settled by size alone.
 
@@ -136,8 +171,9 @@ class Entropy(Term):
         The functional; the paper's low-rank one by default. A rank above n - 1 becomes n - 1, so
         that batches may vary; the entropy of a single row is 0, with zero gradient.
     kernel : Kernel or LearnableGaussian, optional
-        By default a Gaussian whose bandwidth is the mean distance to the ten nearest points,
-        without gradient.
+        By default a Gaussian whose bandwidth is half the geometric mean distance of two points. The
+        gradient goes through `GeometricMean`, `Nearest` and `Median` too, so that it does not pull
+        points together or apart as a whole; `Held` keeps it out.
 
     Examples
     --------
@@ -150,7 +186,7 @@ class Entropy(Term):
     (1.3491, -0.372)
     """
 
-    def __init__(self, entropy: Renyi = LOW_RANK, kernel: AnyKernel = NEAREST) -> None:
+    def __init__(self, entropy: Renyi = LOW_RANK, kernel: AnyKernel = RELATIVE) -> None:
         super().__init__(entropy)
         self.kernel = kernel
 
@@ -168,7 +204,7 @@ class MutualInformation(Term):
     entropy : Renyi
         The functional, as for `Entropy`.
     kernel_x, kernel_y : Kernel or LearnableGaussian, optional
-        As for `Entropy`; None is the kernel that fits the type: equality for integer labels.
+        As for `Entropy`; None is the kernel that fits the type: equality for whole numbers.
 
     Examples
     --------
@@ -183,8 +219,8 @@ class MutualInformation(Term):
     def __init__(
         self,
         entropy: Renyi = LOW_RANK,
-        kernel_x: AnyKernel = NEAREST,
-        kernel_y: AnyKernel = NEAREST,
+        kernel_x: AnyKernel = RELATIVE,
+        kernel_y: AnyKernel = RELATIVE,
     ) -> None:
         super().__init__(entropy)
         self.kernel_x = kernel_x
@@ -216,7 +252,7 @@ class TotalCorrelation(Term):
     2.0
     """
 
-    def __init__(self, entropy: Renyi = LOW_RANK, kernel: AnyKernel = NEAREST) -> None:
+    def __init__(self, entropy: Renyi = LOW_RANK, kernel: AnyKernel = RELATIVE) -> None:
         super().__init__(entropy)
         self.kernel = kernel
 

@@ -4,6 +4,7 @@ Needs matplotlib, which ``pip install "lorenyi[plots]"`` brings; it is imported 
 drawn.
 """
 
+from lorenyi.plots.layers import LayerProfileDisplay, LayerSimilarityDisplay
 from lorenyi.plots.matrix import InformationMatrixDisplay
 from lorenyi.plots.permutations import PermutationDisplay
 from lorenyi.plots.plane import InformationPlaneDisplay
@@ -15,6 +16,8 @@ __all__ = [
     "EntropyProfileDisplay",
     "InformationMatrixDisplay",
     "InformationPlaneDisplay",
+    "LayerProfileDisplay",
+    "LayerSimilarityDisplay",
     "PermutationDisplay",
     "RelevanceDisplay",
     "SelectionPathDisplay",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar, TypeAlias
 
@@ -84,10 +84,6 @@ class Solver(ABC):
         if goal.alpha == 2 and goal.rank is None:
             return PairMean(A.squared_norm(), A.n)
         return self(A, goal.rank)
-
-    def together(self, grams: Sequence[Gram], rank: int) -> Spectrum | None:
-        """Return `Spectrum.stack` of several Grams, where that is faster than one by one."""
-        return None
 
     @abstractmethod
     def solve(self, A: Gram, rank: int | None) -> Spectrum:

@@ -109,19 +109,6 @@ class Spectrum:
             )
         return least
 
-    @classmethod
-    def stack(cls, values: Array, n: float, trace: float, rounding: float = 0.0) -> Spectrum:
-        """Return Ritz values of several matrices of order n as one spectrum, a row for each.
-
-        It is for formulas on the last axis: `low_rank` of all the values, and its entropies.
-        """
-        made = object.__new__(cls)
-        vars(made).update(values=values, n=n, trace=trace, kind="ritz")
-        vars(made).update(counts=None, proof=None, failure=0.0, rounding=rounding, alternatives=())
-        if made._check(_arrays.to_numpy(values)) < 0:
-            vars(made).update(values=_arrays.namespace(values).clip(values, min=0.0))
-        return made
-
     def _with(self, values: Array, **fields: Any) -> Spectrum:
         """Return a spectrum made of this one: there is nothing to check again."""
         made = object.__new__(Spectrum)

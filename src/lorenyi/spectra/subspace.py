@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from lorenyi import _arrays
@@ -11,8 +11,6 @@ from lorenyi.gram import Gram
 from lorenyi.spectra.exact import Exact
 from lorenyi.spectra.solver import Solver, rayleigh, require_seed, require_size
 from lorenyi.spectra.spectrum import Spectrum
-
-STACKED = 512  # rows up to which several matrices are copied into one stack
 
 
 @dataclass(frozen=True)
@@ -63,32 +61,10 @@ class SubspaceIteration(Solver):
         values = rayleigh(A, V) if A.tracks_gradient else values
         return Spectrum(values, len(A), A.mass, "ritz", rounding=A.tolerance)
 
-    def together(self, grams: Sequence[Gram], rank: int) -> Spectrum | None:
-        """Iterate on small matrices of one size as a stack: a call costs more than its work."""
-        n = len(grams[0])
-        if not rank + self.extra < n <= STACKED:
-            return None
-        blocks = [block for A in grams for block in A.reduced[1] if len(block) == n]
-        whole = [A.symmetric() for A in blocks]
-        kinds = {(A.n, type(A.reference), A.reference.dtype) for A in whole}
-        plain = all(A.is_ready and not A.is_sparse for A in whole)
-        if len(whole) < len(grams) or len(kinds) > 1 or not plain:
-            return None
-        xp = _arrays.namespace(whole[0].reference)
-        scale = xp.stack([A.scale for A in whole])[:, :, None]
-        stack = xp.stack([A.factors[0].array for A in whole])
-        s, K = _arrays.detach(scale), _arrays.detach(stack)
-        values, V = self._iterate(lambda Q: s * (K @ (s * Q)), whole[0], rank)
-        if any(A.tracks_gradient for A in whole):
-            V = scale * V
-            values = xp.sum(V * (stack @ V), axis=-2)
-        rounding = max(A.tolerance for A in whole)
-        return Spectrum.stack(values, grams[0].n, grams[0].mass, rounding)
-
     def _iterate(
         self, product: Callable[[Array], Array], A: Gram, rank: int
     ) -> tuple[Array, Array]:
-        """Return Ritz values, descending, and their vectors, from products with A or a stack."""
+        """Return Ritz values, descending, and their vectors, from products with A."""
         start = (self.seed, 1, len(A), rank + self.extra)
         Q = _arrays.constant(_arrays.normal, *start, reference=_arrays.detach(A.reference))
         for _ in range(self.steps):
