@@ -36,7 +36,7 @@ class TestResult:
     permutations : int
         How many were asked for. There are fewer in `null` where the test ended early, because a
         p-value at or below `level` would lead to so many permutations above the statistic with a
-        probability of at most 0.001.
+        probability of at most 0.001 at each look, were the standardization known beforehand.
     level : float or None
         Of significance, for ending early.
     n : int
