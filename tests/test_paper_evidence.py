@@ -1,8 +1,7 @@
-"""What the scripts on robustness and on the default criterion compute."""
+"""What the script on robustness computes."""
 
 import csv
 
-import default_criterion
 import eight_tables
 import numpy as np
 import pytest
@@ -60,27 +59,3 @@ def test_lists_with_noise_are_compared_with_the_one_without(data, monkeypatch):
     assert {r["jaccard"] for r in rows if r["level"] == "0.0"} == {"1.0"}
     assert any(float(r["overlap"]) < 1 for r in rows if r["level"] == "3.0")
     assert "changes less in" in (data / "selection_robustness-quick.md").read_text()
-
-
-def test_rows_that_choose_do_not_judge(data):
-    given, regression = default_criterion.read("breast", data)
-    assert not regression
-    one, other = default_criterion.halves(given, regression, seed=0)
-    rows = {tuple(row) for row in one.X}
-    assert len(rows) == len(other.X) == 40
-    assert rows.isdisjoint(tuple(row) for row in other.X)
-
-
-def test_columns_that_decide_score_above_others(data, monkeypatch):
-    choices = {
-        "those that decide": lambda table, regression, seed: [3, 7],
-        "others": lambda table, regression, seed: [0, 1],
-    }
-    monkeypatch.setattr(default_criterion, "CHOICES", choices)
-    words = ["--tables", "breast", "diabetes", "--rows", "80", "--seeds", "1"]
-    default_criterion.main([*words, "--data", str(data), "--out", str(data)])
-    rows = [r for r in read(data / "default_criterion.csv") if r["table"] == "breast"]
-    assert float(rows[0]["mean"]) > float(rows[1]["mean"]) + 0.1
-    lines = (data / "default_criterion.md").read_text().splitlines()
-    assert lines[-2].startswith("| those that decide |")
-    assert len(lines) == 6
