@@ -14,7 +14,9 @@ from lorenyi.selection import (
     CMIM,
     DISR,
     FOU,
+    ICAP,
     JMI,
+    JMIM,
     MIFS,
     MRMR,
     Criterion,
@@ -75,6 +77,13 @@ FORMULAS = {
     ),
     JMI: lambda S, x, y, s: (
         sum(information(S, [x, z], [y]) for z in s) if s else information(S, [x], [y])
+    ),
+    JMIM: lambda S, x, y, s: (
+        min(information(S, [x, z], [y]) for z in s) if s else information(S, [x], [y])
+    ),
+    ICAP: lambda S, x, y, s: (
+        information(S, [x], [y])
+        - sum(max(information(S, [x], [z]) - conditional(S, x, z, y), 0.0) for z in s)
     ),
     CMIM: lambda S, x, y, s: (
         min(conditional(S, x, y, z) for z in s) if s else information(S, [x], [y])

@@ -34,7 +34,7 @@ from lorenyi.spectra import Auto
 LIMIT = 40  # columns of a matrix unless more are asked for
 
 Example = Literal["breast", "iris", "wine", "digits", "diabetes"]
-Named = Literal["neighbors", "joint", "mifs", "fou", "mrmr", "jmi", "cmim", "disr"]
+Named = Literal["neighbors", "joint", "mifs", "fou", "mrmr", "jmi", "jmim", "icap", "cmim", "disr"]
 Task = Literal["auto", "classification", "regression"]
 Missing = Literal["error", "drop", "value"]
 Gaps = Literal["error", "drop"]

@@ -18,6 +18,8 @@ CRITERIA: dict[str, type[Criterion]] = {
     "fou": selection.FOU,
     "mrmr": selection.MRMR,
     "jmi": selection.JMI,
+    "jmim": selection.JMIM,
+    "icap": selection.ICAP,
     "cmim": selection.CMIM,
     "disr": selection.DISR,
 }

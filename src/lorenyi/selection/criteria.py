@@ -28,7 +28,7 @@ import numpy as np
 from lorenyi.functionals import CollisionEntropy, Renyi
 from lorenyi.kernels import Gaussian
 from lorenyi.selection.blocks import Scale
-from lorenyi.selection.certified.intervals import ratio
+from lorenyi.selection.certified.intervals import positive, ratio
 from lorenyi.selection.certified.spectra import Kernels
 from lorenyi.selection.counts import Counts
 from lorenyi.selection.pairs import Pairs
@@ -302,6 +302,30 @@ class JMI(Criterion):
     def score(self, t: Terms) -> Any:
         """Return the sum of I(x, s; y)."""
         return t.joint_relevance.sum(axis=1) if t.chosen else t.relevance
+
+
+@dataclass(frozen=True)
+class JMIM(Criterion):
+    r"""Joint mutual information maximization (Bennasar, Hicks and Setchi 2015).
+
+    .. math:: \min_s I(x, s; y), \quad \text{at first } I(x; y)
+    """
+
+    def score(self, t: Terms) -> Any:
+        """Return the least of I(x, s; y)."""
+        return t.joint_relevance.min(axis=1) if t.chosen else t.relevance
+
+
+@dataclass(frozen=True)
+class ICAP(Criterion):
+    r"""Interaction capping (Jakulin 2005): redundancy counts, synergy does not.
+
+    .. math:: I(x; y) - \sum_s \max(0, I(x; s) - I(x; s \mid y))
+    """
+
+    def score(self, t: Terms) -> Any:
+        """Return I(x; y) - sum_s max(0, I(x; s) - I(x; s | y))."""
+        return t.relevance - positive(t.redundancy - t.conditional_redundancy).sum(axis=1)
 
 
 @dataclass(frozen=True)

@@ -141,6 +141,13 @@ def stack(columns: list[Any]) -> Any:
     return np.stack(columns, axis=1)
 
 
+def positive(x: Any) -> Any:
+    """Return max(x, 0), number by number."""
+    if isinstance(x, Intervals):
+        return Intervals(np.maximum(x.low, 0.0), np.maximum(x.high, 0.0))
+    return np.maximum(x, 0.0)
+
+
 def ratio(a: Any, b: Any) -> Any:
     """Return a / b, with 0 where both are zero."""
     if isinstance(a, Intervals) or isinstance(b, Intervals):
