@@ -15,7 +15,7 @@ from __future__ import annotations
 import numpy as np
 
 from lorenyi import _arrays
-from lorenyi._threads import parallel
+from lorenyi._threads import cores, parallel
 from lorenyi.selection.blocks import LEAST, Block, Columns, Scale
 from lorenyi.selection.sampled import GROUPS, Features, Look, Sampled
 from lorenyi.selection.table import Table
@@ -208,11 +208,19 @@ class Pairs(Sampled):
     ) -> list[np.ndarray]:
         key = (candidates.tobytes(), given, power, look)
         if self._last is None or self._last[0] != key:
+            blocks = self.blocks(look.blocks)
+            for block in blocks:
+                block.log_weights(given)  # once, before several threads ask for them
 
-            def of(block: Block) -> np.ndarray:
-                return block.sums_with(given, power, candidates, self._orders(block, look))
+            def of(task: tuple[Block, np.ndarray]) -> np.ndarray:
+                block, features = task
+                return block.sums_with(given, power, features, self._orders(block, look))
 
-            self._last = key, parallel(of, self.blocks(look.blocks), self.workers)
+            # Fewer blocks than cores: candidates are shared out as well.
+            parts = np.array_split(candidates, min(-(-cores() // len(blocks)), len(candidates)))
+            found = parallel(of, [(b, part) for b in blocks for part in parts], self.workers)
+            rows = [found[i : i + len(parts)] for i in range(0, len(found), len(parts))]
+            self._last = key, [np.concatenate(row, axis=2) for row in rows]
         return self._last[1]
 
     def _orders(self, block: Block, look: Look) -> list[np.ndarray | None]:
