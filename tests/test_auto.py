@@ -277,3 +277,18 @@ def test_a_tolerance_that_is_not_positive_is_refused(bad):
 def test_a_memory_that_is_not_positive_is_refused(bad):
     with pytest.raises(ValueError, match=r"memory=.* number of bytes"):
         lr.Auto(memory=bad)
+
+
+def test_rare_rows_far_away_are_not_missed_by_a_sample():
+    """Of 40,000 rows 16,000 are sampled; 20 lie where no other is, each with its own eigenvalue."""
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=40_000)
+    x[::2000] = 100.0 * np.arange(1, 21)
+    found = lr.entropy(lr.gram(x, lr.Gaussian(1.0)))
+    assert found.computing_error < 0.2 * found.standard_error
+    near = x[np.abs(x) < 50]
+    share = len(near) / len(x)
+    # Blocks that do not touch: S = share (S_near - log2 share) + 20 terms of 1/n each.
+    alone = lr.entropy(lr.gram(near, lr.Gaussian(1.0)))
+    expected = share * (float(alone) - np.log2(share)) + 20 / len(x) * np.log2(len(x))
+    assert float(found) == pytest.approx(expected, abs=0.1 * found.standard_error)

@@ -39,7 +39,9 @@ class Step:
     standard_error : float
         Of the score, from the sampling of rows; NaN where only the computation is bounded.
     gain : float
-        What the feature added to the score of the set before; for criteria of pairs the score.
+        What the feature added to the score of the set before, at the same bandwidths: where these
+        are widened from step to step, gains do not add up to the score. For criteria of pairs of
+        columns it is the score.
     p_value : float
         Probability that the best of useless candidates scores as high; NaN where it was not asked
         for.

@@ -57,6 +57,8 @@ class Limits:
         The same where else even the coarsest tolerance is not reached: 2.3 GB.
     vectors : int
         That it is multiplied with at most: 10,000 rows take 15 s.
+    factor_bytes : int
+        Of a factor of all rows at most, where that of a sample misses rare ones.
     """
 
     dense: int = 1_000
@@ -68,6 +70,7 @@ class Limits:
     stored: int = 12_000
     stored_at_last: int = 24_000
     vectors: int = 256
+    factor_bytes: int = 2**29
 
 
 LIMITS = Limits()
@@ -201,6 +204,9 @@ class Auto(Solver):
         if found.sampled and error > COARSEST_TOL and _storable(A, LIMITS.stored_at_last):
             found = LowRank(A, self.seed, may_sample=False)
             spectrum, error = self._by_quadrature(found, goal, level)
+        elif _misses_rare_rows(found) and error > self._enough(goal):
+            found = LowRank(A, self.seed, may_sample=False)
+            spectrum, error = self._by_factor(found, goal, level)
         coarse = error > COARSEST_TOL or goal.alpha < 1
         affordable = LIMITS.at_last if coarse else LIMITS.instead
         good = error <= self._enough(goal) or len(A) > affordable
@@ -310,6 +316,16 @@ def _grown(found: LowRank, most: int, level: float) -> bool:
         if not found.grow(min(max(64, found.size // 4), most - found.size)):
             return False
     return found.size < most
+
+
+def _misses_rare_rows(found: LowRank) -> bool:
+    """Tell whether the factor of a sample is complete, so that only rows outside it are missed.
+
+    Then few columns do for all rows, unless these are so many that a factor is too large to keep.
+    """
+    kept = 8 * found.size * len(found.A)
+    affordable = found.A.in_memory and kept <= LIMITS.factor_bytes
+    return found.sampled and found.rest <= COMPLETE and affordable
 
 
 def _of_trace_one(spectrum: Spectrum) -> Spectrum:
