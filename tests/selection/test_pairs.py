@@ -153,7 +153,10 @@ def test_criteria_of_order_2_are_their_formulas(criterion):
 # ------------------------------------------------------------------------------------- errors
 
 
-@pytest.mark.parametrize("criterion", [NeighborInformation(), JMI()])
+@pytest.mark.parametrize(
+    "criterion",
+    [NeighborInformation(), JMI(), pytest.param(JMI(CollisionEntropy()), id="order 2")],
+)
 def test_standard_errors_are_those_of_fresh_samples(criterion):
     rng = np.random.default_rng(2)
     values, errors = [], []
@@ -379,6 +382,17 @@ def test_many_rows_are_drawn_and_not_all_read():
     assert found.task_ == "regression"
     few = InformationSelector(2, criterion=NeighborInformation(rows=500)).fit(X, y)
     assert [step.rows for step in few.path_] == [500, 500]
+
+
+def test_rows_of_a_large_table_are_drawn_by_their_weight():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(3000, 2))
+    first = np.arange(3000) < 300
+    y = np.where(first, X[:, 0] > 0, X[:, 1] > 0).astype(int)  # column 0 matters for few rows
+    criterion = NeighborInformation(rows=1000)
+    weighted = InformationSelector(1, criterion=criterion).fit(X, y, np.where(first, 100, 1))
+    assert weighted.indices_.tolist() == [0]
+    assert InformationSelector(1, criterion=criterion).fit(X, y).indices_.tolist() == [1]
 
 
 def test_collections_of_dask_and_parquet_are_not_collected(tmp_path, monkeypatch):
