@@ -88,8 +88,8 @@ class Median(Bandwidth):
             return tuple(self._median(points.each(partial(_column, j)), weights) for j in range(d))
         if self.standardize and d > 1:
             deviation, _ = _spread(points, weights)
-            origin = _arrays.to_numpy(_arrays.detach(points.rows(slice(0, 1)))).astype(np.float64)
-            median = self._median(points.each(partial(_standard, origin, deviation)), weights)
+            standard = partial(_standard, _origin(points), deviation)
+            median = self._median(points.each(standard), weights)
             return tuple(float(median * s) for s in deviation)
         return self._median(points, weights)
 
@@ -128,6 +128,12 @@ def _require_integer(argument: str, found: object, least: int) -> None:
     if not isinstance(found, (int, np.integer)) or isinstance(found, bool) or found < least:
         name = argument.partition("(")[2]
         raise ValueError(f"{argument}={found!r}): {name} must be an integer of at least {least}")
+
+
+def _origin(points: Source) -> np.ndarray:
+    """Return a row among the points, which one that is far away does not move."""
+    rows = _arrays.to_numpy(_arrays.detach(points.rows(slice(0, min(len(points), 101)))))
+    return np.quantile(rows.astype(np.float64), 0.5, axis=0, method="lower")
 
 
 def _standard(origin: np.ndarray, deviation: np.ndarray, rows: Array) -> np.ndarray:

@@ -134,7 +134,7 @@ def _masked(spectrum: Spectrum, alpha: float) -> tuple[Array, Array, Array | Non
     values = spectrum.values
     xp = _arrays.namespace(values)
     if alpha < 1 and _arrays.tracks_gradient(values):
-        small = values <= _rounding(spectrum)
+        small = values <= spectrum.unresolved
         values = xp.where(small, _arrays.detach(values), values)
     unresolved = 0.0
     if alpha < 1 and spectrum.counts is None and len(spectrum):
@@ -146,15 +146,8 @@ def _masked(spectrum: Spectrum, alpha: float) -> tuple[Array, Array, Array | Non
     return xp.where(zero, 1.0, values), counts, zero
 
 
-def _rounding(spectrum: Spectrum) -> float:
-    """Size below which an eigenvalue counts as zero: n eps lambda_1, and rounding of entries."""
-    largest = float(_arrays.detach(spectrum.values[0])) if len(spectrum) else 0.0
-    size = len(spectrum) if spectrum.counts is None else spectrum.n
-    return (float(size) * _arrays.epsilon(spectrum.values) + spectrum.rounding) * largest
-
-
 def _log2_rank(spectrum: Spectrum, rank: int | None) -> Array:
-    number = _log2_count(spectrum, rank, _rounding(spectrum))
+    number = _log2_count(spectrum, rank, spectrum.unresolved)
     return _arrays.like(np.asarray(number), spectrum.values)
 
 

@@ -47,9 +47,9 @@ class Functional(ABC):
         A = gram(A)
         return evaluate(lambda H: H(A), self, A)
 
-    def bits(self, A: Gram, tol: float = FINEST_TOL) -> float:
-        """Return the value alone, to a computing error in bits: for loops over many Grams."""
-        return float(self.solved(A, tol, None))
+    def bits(self, A: Gram) -> float:
+        """Return the value alone, computed to a fine tolerance: for loops over many Grams."""
+        return float(self.solved(A, self.tolerance(0.0, 1), None))
 
     @abstractmethod
     def tensor(self, A: Gram) -> Array:
@@ -102,7 +102,8 @@ def evaluate(formula: Formula, entropy: Callable[[Gram], Any], *grams: Gram) -> 
 
     def fine(A: Gram) -> Estimate:
         if id(A) not in found:
-            found[id(A)] = entropy.solved(A, tol, pilots[id(A)])
+            seen = pilots.get(id(A))  # none where the formula took another way, on a rough value
+            found[id(A)] = entropy.solved(A, tol, entropy.pilot(A) if seen is None else seen)
             report.step()
         return found[id(A)]
 
@@ -199,8 +200,7 @@ class Renyi(Functional):
         influence = None
         if found is not None and found.influence is not None:
             influence = as_influence(found.influence, A)
-        asked = self.solver.tol if isinstance(self.solver, Auto) else None
-        goal = Goal(self.alpha, self._order, float(asked or tol), self._bits)
+        goal = Goal(self.alpha, self._order, float(tol), self._bits)
         with one_thread(A.reference):
             known = self.solver.estimate(A, goal)
             value, error = self._value_of(known), self._error(known, goal)

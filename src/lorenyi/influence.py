@@ -17,17 +17,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import reduce
-from operator import mul
+from typing import NamedTuple
 
 import numpy as np
 
 from lorenyi import _arrays
-from lorenyi._arrays import Array
 from lorenyi.estimate import Influence
 from lorenyi.gram import Gram, Points
-from lorenyi.gram.factors import Factor, Matrix
-from lorenyi.kernels import Delta, Function, Laplacian
+from lorenyi.gram.factors import Factor
+from lorenyi.gram.host import on_host
+from lorenyi.kernels import Delta, Laplacian
 from lorenyi.spectra import cholesky
 from lorenyi.spectra.cholesky import subsample
 from lorenyi.spectra.spectrum import Spectrum
@@ -36,7 +35,7 @@ MAX_ROWS = 1024  # the root of twice this many is 45: 2.2 % of the standard erro
 MAX_DENSE_ROWS = 512  # of a block that is decomposed, in 20 ms
 MAX_COLUMNS = 256  # of the factor of a larger one
 NEAR_ONE = 0.1  # order at which a constant is taken out, of which there is little elsewhere
-BANDWIDTH_ROWS = 256  # for the derivative in a bandwidth, which counts for less
+BANDWIDTH_ROWS = 256  # of all, beside all: 1 % of the derivative in a bandwidth
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,28 +88,43 @@ def slopes(spectrum: Spectrum, alpha: float, rank: int | None) -> np.ndarray:
     return np.where(resolved, alpha / math.log(2) * rising / (top * total), 0.0)
 
 
+class Block(NamedTuple):
+    """Rows of one label: their Gram without labels, its eigenvalues and vectors, and the rest.
+
+    `left` is what these eigenvalues leave of the diagonal.
+    """
+
+    rows: np.ndarray
+    gram: Gram
+    values: np.ndarray
+    vectors: np.ndarray
+    left: np.ndarray
+
+
 def pilot(A: Gram, alpha: float, rank: int | None) -> Pilot:
     """Return the eigenvalues and influences of A, or of a sample of its rows."""
     part = _sampled(A)
-    groups = _groups(part)
-    found = [_leverage(block) for _, block in groups]
-    values = np.concatenate([values for values, *_ in found])
-    rest = sum(float(left.sum()) for *_, left in found)
+    blocks = [Block(rows, block, *_decomposed(block)) for rows, block in _groups(part)]
+    values = np.concatenate([block.values for block in blocks])
+    rest = sum(float(block.left.sum()) for block in blocks)
     order = np.argsort(-values, kind="stable")
     spectrum = _with_tail(values[order], rest, len(part), A.n)
     if alpha == 0:
         return Pilot(spectrum, None)
     g = slopes(spectrum, alpha, rank)
-    slope = np.empty(len(values))
-    slope[order] = g[: len(values)]
+    ordered = np.empty(len(values))
+    ordered[order] = g[: len(values)]
+    each = np.split(ordered, np.cumsum([len(block.values) for block in blocks])[:-1])
     last = float(g[-1])
-    influence, start = np.zeros(len(part)), 0
+    influence = np.zeros(len(part))
     weights = _arrays.to_numpy(part.weights)
-    for (rows, _), (lam, leverage, left) in zip(groups, found, strict=True):
-        mine = slice(start, start := start + len(lam))
-        influence[rows] = (leverage @ (lam * slope[mine]) + left * last) / weights[rows]
+    for block, slope in zip(blocks, each, strict=True):
+        moved = block.vectors**2 @ (block.values * slope) + block.left * last
+        influence[block.rows] = moved / weights[block.rows]
     present = np.count_nonzero(_arrays.to_numpy(A.weights)) if A.is_weighted else len(A)
-    influence += _of_bandwidths(part, alpha, rank, weights * len(part) * (A.n / present))
+    frequency = weights * len(part) * (A.n / present)
+    beyond = [slope - last for slope in each]  # what is outside of all vectors has the last
+    influence += _of_bandwidths(part, blocks, beyond, frequency)
     return Pilot(spectrum, influence)
 
 
@@ -129,39 +143,7 @@ def _sampled(A: Gram) -> Gram:
         part = subsample(A, MAX_ROWS, 0)  # scaled to the mass of all
     else:
         part = A if len(A) <= MAX_ROWS and A.in_memory else subsample(A, MAX_ROWS, 0)
-    return part if _arrays.is_numpy(part.reference) else on_host(part)
-
-
-def on_host(A: Gram) -> Gram:
-    """Return the same Gram of NumPy arrays, with ones on its diagonal in their precision too."""
-    factors = [_host_factor(factor) for factor in A.factors]
-    weights = _host_array(A.weights)
-    diagonal = reduce(mul, [_diagonal(factor) for factor in factors])
-    return A.with_factors(factors, np.sqrt(weights / diagonal), weights)
-
-
-def _host_factor(factor: Factor) -> Factor:
-    """Return a factor of NumPy arrays; of a user's function, which may not know these, a matrix."""
-    own = getattr(factor.kernel, "kernel", None)
-    if isinstance(factor, Points) and isinstance(own, Function):
-        everything = slice(0, len(factor))
-        return Matrix(_host_array(factor.block(everything, everything)))
-    return factor.map(_host_array)
-
-
-def _host_array(x: Array) -> Array:
-    if _arrays.is_sparse(x):
-        return x
-    x = _arrays.to_numpy(x)
-    return _arrays.as_points(x) if x.dtype.kind == "f" else x
-
-
-def _diagonal(factor: Factor) -> np.ndarray:
-    """Return the kernel of each row with itself: one, up to the rounding of another precision."""
-    if isinstance(factor, Matrix):
-        return np.asarray(factor.array.diagonal())
-    X = factor.source.all()
-    return np.asarray(factor.kernel.pairs(X, X))
+    return on_host(part)
 
 
 def _groups(A: Gram) -> list[tuple[np.ndarray, Gram]]:
@@ -171,23 +153,26 @@ def _groups(A: Gram) -> list[tuple[np.ndarray, Gram]]:
         return [(np.arange(len(A)), A)]
     codes = [_arrays.to_numpy(f.source.all()) for f in labels]
     _, group = _arrays.group_rows(codes)
-    others = [f for f in A.factors if not (isinstance(f, Points) and isinstance(f.kernel, Delta))]
-    rest = A.with_factors(others)
+    rest = A.with_factors(_without_labels(A))
     order = np.argsort(group, kind="stable")
     members = np.split(order, np.cumsum(np.bincount(group))[:-1])
     return [(rows, rest.take(rows)) for rows in members]
 
 
-def _leverage(A: Gram) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return eigenvalues, squared eigenvectors, and what these leave of the diagonal."""
+def _without_labels(A: Gram) -> list[Factor]:
+    return [f for f in A.factors if not (isinstance(f, Points) and isinstance(f.kernel, Delta))]
+
+
+def _decomposed(A: Gram) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return eigenvalues, eigenvectors, and what these leave of the diagonal."""
     weights = _arrays.to_numpy(A.weights).astype(np.float64)
     if not A.factors:  # all rows are equal
         total = float(weights.sum())
-        return np.array([total]), weights[:, None] / total, np.zeros(len(A))
+        return np.array([total]), np.sqrt(weights[:, None] / total), np.zeros(len(A))
     if len(A) <= MAX_DENSE_ROWS or A.is_sparse:
         dense = np.asarray(_arrays.to_numpy(A.dense()), dtype=np.float64)
         values, vectors = np.linalg.eigh(dense)
-        return np.maximum(values, 0.0), vectors**2, np.zeros(len(A))
+        return np.maximum(values, 0.0), vectors, np.zeros(len(A))
     factor = cholesky.Factor(A)
     while factor.size < MAX_COLUMNS and factor.rest > 1e-4 * factor.A.mass:
         if not factor.grow(64):
@@ -195,8 +180,7 @@ def _leverage(A: Gram) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     values, W = np.linalg.eigh(factor.F.T @ factor.F)
     kept = values > 1e-12 * values[-1]
     values, W = values[kept], W[:, kept]
-    vectors = factor.F @ (W / np.sqrt(values))
-    return values, vectors**2, factor.diagonal
+    return values, factor.F @ (W / np.sqrt(values)), factor.diagonal
 
 
 def _with_tail(values: np.ndarray, rest: float, size: int, n: float) -> Spectrum:
@@ -214,49 +198,67 @@ def _with_tail(values: np.ndarray, rest: float, size: int, n: float) -> Spectrum
 # ------------------------------------------------------------------------------- bandwidths
 
 
-def _of_bandwidths(A: Gram, alpha: float, rank: int | None, frequency: np.ndarray) -> np.ndarray:
+def _of_bandwidths(
+    A: Gram, blocks: list[Block], slopes: list[np.ndarray], frequency: np.ndarray
+) -> np.ndarray:
     """Return what bandwidths chosen from the data add to the influence of each row.
 
     `frequency` is how often each of these rows occurs, not how many of all it stands for.
     """
-    ruled = [f for f in A.factors if isinstance(f, Points) and f.has_rules]
     total = np.zeros(len(A))
+    ruled = [(i, f) for i, f in enumerate(_without_labels(A)) if isinstance(f, Points)]
+    ruled = [(i, f) for i, f in ruled if f.has_rules]
     if not ruled:
         return total
-    few = A.take(A.choose(0, 12, BANDWIDTH_ROWS))
-    matrix = np.asarray(_arrays.to_numpy(few.dense()), dtype=np.float64)
-    matrix /= float(np.trace(matrix))
-    values, V = np.linalg.eigh(matrix)
-    order = np.argsort(-values)
-    V = V[:, order]
-    spectrum = Spectrum(np.maximum(values[order], 0.0), max(A.n, len(few)), 1.0)
-    response = (V * slopes(spectrum, alpha, rank)) @ V.T * matrix  # dS / dA o A
-    for factor in ruled:
+    share = min(BANDWIDTH_ROWS / len(A), 1.0)
+    pairs = zip(blocks, slopes, strict=True)
+    responses = [_response(block, slope, share) for block, slope in pairs if len(block.rows) > 1]
+    for place, factor in ruled:
         X = np.asarray(_arrays.to_numpy(factor.source.all()), dtype=np.float64)
-        some = np.asarray(_arrays.to_numpy(_points(few, factor, A)), dtype=np.float64)
-        power = 1 if isinstance(factor.kernel, Laplacian) else 2
         start = 0
         for rule in factor.rules:
             columns = slice(start, start := start + rule.columns)
             if rule.chosen is None:
                 continue
             moved = rule.chosen.influence(X[:, columns], X[:, columns], frequency)
-            slope = _sensitivity(response, some[:, columns], power, moved.shape[1])
-            total += moved @ slope
+            for response in responses:
+                total += moved @ response.slopes(place, columns, moved.shape[1])
     return total
 
 
-def _points(few: Gram, factor: Points, A: Gram) -> np.ndarray:
-    """Return the few rows of a factor of A."""
-    return few.factors[A.factors.index(factor)].source.all()  # type: ignore[union-attr, no-any-return]
+class Response(NamedTuple):
+    """How an entropy changes with the logarithm of each entry between some rows and all."""
+
+    some: np.ndarray
+    gram: Gram
+    matrix: np.ndarray
+
+    def slopes(self, place: int, columns: slice, separate: int) -> np.ndarray:
+        """Return dS / d log sigma of columns of scaled points: of all together, or of each.
+
+        The kernel exp(-sum |x - y|^p / p) changes by itself times sum |x - y|^p.
+        """
+        factor = self.gram.factors[place]
+        assert isinstance(factor, Points)
+        power = 1 if isinstance(factor.kernel, Laplacian) else 2
+        X = np.asarray(_arrays.to_numpy(factor.source.all()), dtype=np.float64)
+        if separate == 1 and columns == slice(0, X.shape[1]):
+            kernel = np.asarray(_arrays.to_numpy(factor.block(self.some, slice(0, len(X)))))
+            log = np.log(kernel, out=np.zeros(kernel.shape), where=kernel > 0)
+            return np.array([-power * float(np.sum(self.matrix * log))])
+        found = [
+            float(np.sum(self.matrix * np.abs(x[self.some, None] - x) ** power))
+            for x in X[:, columns].T
+        ]
+        return np.array(found) if separate > 1 else np.array([sum(found)])
 
 
-def _sensitivity(response: np.ndarray, X: np.ndarray, power: int, separate: int) -> np.ndarray:
-    """Return dS / d log sigma of the columns of scaled points: of all together, or of each.
-
-    The kernel exp(-sum |x - y|^p / p) changes by itself times sum |x - y|^p.
-    """
-    found = []
-    for x in X.T:
-        found.append(float(np.sum(response * np.abs(x[:, None] - x[None, :]) ** power)))
-    return np.array(found) if separate > 1 or len(found) == 1 else np.array([sum(found)])
+def _response(block: Block, slope: np.ndarray, share: float) -> Response:
+    """Return (V g V') o A between a share of the rows, which stand for all, and all."""
+    n = len(block.rows)
+    some = block.gram.choose(0, 12, max(math.ceil(share * n), 1))
+    V = block.vectors
+    entries = _arrays.to_numpy(block.gram.block(some, slice(0, n))).astype(np.float64)
+    matrix = (V[some] * slope) @ V.T * entries * (n / len(some))
+    matrix[np.arange(len(some)), some] = 0.0  # no distance
+    return Response(some, block.gram, matrix)

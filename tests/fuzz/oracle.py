@@ -49,8 +49,9 @@ def standardized(X, w):
     deviation = deviations(X, w)
     if len(deviation) == 1:
         return median(X, w)
-    units = [power_of_two(column - column[0]) for column in X.T]
-    columns = [(column - column[0]) / unit for column, unit in zip(X.T, units, strict=True)]
+    near = [column - np.sort(column)[len(column) // 2] for column in X.T]
+    units = [power_of_two(column) for column in near]
+    columns = [column / unit for column, unit in zip(near, units, strict=True)]
     scales = [d / unit for d, unit in zip(deviation, units, strict=True)]
     difference = [(c[:, None] - c[None, :]) / s for c, s in zip(columns, scales, strict=True)]
     return deviation * _median_length(difference, w)

@@ -121,8 +121,15 @@ class Gram:
         """Relative size of the rounding in the entries."""
         if self._stored_from is not None:  # storing the entries does not make them better
             return self._stored_from.roundoff
-        own = 4.0 * len(self.factors) * _arrays.epsilon(self.reference)
+        own = 4.0 * len(self.factors) * self._coarsest
         return own + sum(factor.rounding for factor in self.factors)
+
+    @property
+    def _coarsest(self) -> float:
+        """The rounding unit of the factor in the lowest precision."""
+        dense = [f.array for f in self.factors if not _arrays.is_sparse(f.array)]
+        floats = [self.reference, *filter(_arrays.is_floating, dense)]
+        return max(map(_arrays.epsilon, floats))
 
     @property
     def tolerance(self) -> float:
@@ -130,10 +137,7 @@ class Gram:
 
         There nobody asks for bounds, and to look at the points would take longer than a step.
         """
-        if not self.tracks_gradient:
-            return self.roundoff
-        floats = [f.array for f in self.factors if _arrays.is_floating(f.array)]
-        return 64 * max(_arrays.epsilon(array) for array in [self.reference, *floats])
+        return 64 * self._coarsest if self.tracks_gradient else self.roundoff
 
     in_memory: ClassVar[bool] = True
 

@@ -18,6 +18,7 @@ from lorenyi._memory import fits
 from lorenyi._progress import Progress, note, reporting
 from lorenyi._threads import one_thread, parallel
 from lorenyi.gram import Gram
+from lorenyi.gram.host import on_host
 from lorenyi.pairs import MAX_ALL_ROWS, PairMean, pair_mean
 from lorenyi.spectra.bounds import union
 from lorenyi.spectra.exact import Exact
@@ -158,9 +159,11 @@ class Auto(Solver):
                 return self._pairs(A, goal)
             if goal.alpha == 0:
                 return Exact()(A, goal.rank)
-            if A.tracks_gradient or not _arrays.is_numpy(A.reference):
+            if A.tracks_gradient:
                 return self._differentiable(A, goal.rank)
-            return self._blocks(A, goal)
+            found = self._blocks(on_host(A), goal)
+            self._warn(A, goal.error(found, goal.rank), goal)
+            return found
 
     def _pairs(self, A: Gram, goal: Goal) -> PairMean:
         """All pairs of rows, or so many that their noise is below a tolerance asked for."""
@@ -182,16 +185,17 @@ class Auto(Solver):
             rank = None if rank is None else min(rank, len(block) - 1)
             return self._block(block, replace(goal, rank=rank))
 
-        spectrum = union([*known, *parallel(estimated, blocks)], A.n, A.mass)
-        error = goal.error(spectrum, goal.rank)
-        if error > max(goal.tol, COARSEST_TOL):
+        return union([*known, *parallel(estimated, blocks)], A.n, A.mass)
+
+    def _warn(self, A: Gram, error: float, goal: Goal) -> None:
+        """Warn where a tolerance that was asked for, or the coarsest, is not reached."""
+        if error > (COARSEST_TOL if self.tol is None else goal.tol):
             warnings.warn(
                 f"{A!r}: the computing error is estimated to be {error:.2g} bits; use a larger "
                 "order, a rank=, a wider kernel, or Exact()",
                 RuntimeWarning,
                 stacklevel=2,
             )
-        return spectrum
 
     def _block(self, A: Gram, goal: Goal) -> Spectrum:
         """Estimate the spectrum of one block, to the tolerance in bits of its own entropy."""
@@ -254,7 +258,7 @@ class Auto(Solver):
         return error
 
     def _differentiable(self, A: Gram, rank: int | None) -> Spectrum:
-        """Choose by size alone where a gradient is asked for, or where there is no NumPy array."""
+        """Choose by size alone where a gradient is asked for."""
         singles, blocks = A.reduced
         parts = known_spectrum(singles, A.mass if not blocks else None)
         for block in blocks:
@@ -285,8 +289,8 @@ class Auto(Solver):
         rows = f"{len(A)} rows: "
         if len(A) <= LIMITS.dense or A.is_sparse or alpha == 0:
             return rows + "all eigenvalues (small)" if alpha else rows + "all eigenvalues (order 0)"
-        if not _arrays.is_numpy(A.reference):
-            return rows + "all eigenvalues, or BlockLanczos with a rank (not a NumPy array)"
+        if A.tracks_gradient:
+            return rows + "all eigenvalues, or BlockLanczos with a rank (gradient)"
         pilot = LowRank(A, self.seed)
         pilot.grow(64)
         kind = "low-rank factor of sampled rows" if pilot.sampled else "low-rank factor"

@@ -40,11 +40,17 @@ class Goal:
     bits: Callable[[Spectrum, int | None], float]
 
     def error(self, spectrum: Spectrum, rank: int | None) -> float:
-        """Return the estimated computing error of a spectrum's entropy."""
-        if not spectrum.alternatives:
+        """Return the estimated computing error of a spectrum's entropy.
+
+        Below order 1, where the smallest eigenvalues weigh most, rounding is part of it.
+        """
+        others = spectrum.alternatives
+        if self.alpha < 1 and spectrum.kind == "complete":
+            others = (*others, spectrum.resolved())
+        if not others:
             return 0.0
         value = self.bits(spectrum, rank)
-        return max(abs(self.bits(other, rank) - value) for other in spectrum.alternatives)
+        return max(abs(self.bits(other, rank) - value) for other in others)
 
 
 class Solver(ABC):

@@ -147,6 +147,17 @@ class Spectrum:
         xp = _arrays.namespace(self.values)
         return xp.clip(self.trace - xp.sum(self.values), min=0.0)
 
+    @property
+    def unresolved(self) -> float:
+        """Size up to which an eigenvalue may be rounding: n eps lambda_1, and that of entries."""
+        largest = float(_arrays.detach(self.values[0])) if len(self) else 0.0
+        return (len(self) * _arrays.epsilon(self.values) + self.rounding) * largest
+
+    def resolved(self) -> Spectrum:
+        """Return the spectrum with zeros in place of eigenvalues that may be rounding."""
+        xp = _arrays.namespace(self.values)
+        return self._with(xp.where(self.values > self.unresolved, self.values, 0.0))
+
     def low_rank(self, rank: int) -> Spectrum:
         r"""Return L_k: the k leading values, the rest of the trace spread evenly over n - k places.
 
