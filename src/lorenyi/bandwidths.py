@@ -426,7 +426,7 @@ def _spread(points: Source, weights: Source | None) -> tuple[np.ndarray, float]:
             x = rows[:, :d] - origin  # exact where they are close: a large mean costs no digits
             return np.append(w @ ((x - center) / scale) ** power, w.sum())
 
-        with np.errstate(over="ignore", under="ignore"):
+        with np.errstate(over="ignore", under="ignore", invalid="ignore"):
             return np.asarray(weighted.sum(of_block))
 
     *first, n = total(1, 0.0, 1.0)

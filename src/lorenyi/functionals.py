@@ -24,7 +24,7 @@ from lorenyi.estimate import Estimate, Influence
 from lorenyi.gram import Gram, gram
 from lorenyi.influence import Pilot, as_influence, pilot
 from lorenyi.pairs import PairMean, pair_mean
-from lorenyi.spectra import Auto, Solver, Spectrum, enclosure, require_rank
+from lorenyi.spectra import Auto, Exact, Solver, Spectrum, enclosure, require_rank
 from lorenyi.spectra.auto import COARSEST_TOL
 from lorenyi.spectra.solver import Goal, require_seed, require_size
 
@@ -49,7 +49,7 @@ class Functional(ABC):
 
     def bits(self, A: Gram) -> float:
         """Return the value alone, computed to a fine tolerance: for loops over many Grams."""
-        return float(self.solved(A, self.tolerance(0.0, 1), None))
+        return float(self.solved(A, self.tolerance(0.0), None))
 
     @abstractmethod
     def tensor(self, A: Gram) -> Array:
@@ -67,10 +67,13 @@ class Functional(ABC):
     def solved(self, A: Gram, tol: float, found: Pilot | None) -> Estimate:
         """Return the value, computed to a tolerance in bits, with the influences of a pilot."""
 
-    def tolerance(self, standard_error: float, terms: int) -> float:
-        """Return the computing error of each term of a formula that has a standard error."""
+    def tolerance(self, standard_error: float, slope: float = 1.0) -> float:
+        """Return the computing error of each term of a formula that has a standard error.
+
+        An error of one bit in each term moves the formula by `slope`.
+        """
         share = COARSEST_TOL if math.isnan(standard_error) else SHARE * standard_error
-        return min(max(share, FINEST_TOL), COARSEST_TOL) / math.sqrt(max(terms, 1))
+        return min(max(share, FINEST_TOL), COARSEST_TOL) / slope
 
 
 def evaluate(formula: Formula, entropy: Callable[[Gram], Any], *grams: Gram) -> Any:
@@ -98,7 +101,7 @@ def evaluate(formula: Formula, entropy: Callable[[Gram], Any], *grams: Gram) -> 
             pilots[id(A)] = entropy.pilot(A)
         seen = pilots[id(A)]
         influence = None if seen.influence is None else as_influence(seen.influence, A)
-        return Estimate(entropy.rough(A, seen), influence=influence)
+        return Estimate(entropy.rough(A, seen), influence=influence, computing_error=1.0)
 
     def fine(A: Gram) -> Estimate:
         if id(A) not in found:
@@ -107,7 +110,8 @@ def evaluate(formula: Formula, entropy: Callable[[Gram], Any], *grams: Gram) -> 
             report.step()
         return found[id(A)]
 
-    tol = entropy.tolerance(_standard_error(formula(rough)), len(pilots))
+    known = formula(rough)
+    tol = entropy.tolerance(known.standard_error, known.computing_error or 1.0)
     with reporting(entropy.progress, len(pilots), "entropies") as report:
         return formula(fine)
 
@@ -121,10 +125,6 @@ def plain(entropy: Callable[[Gram], Any]) -> Callable[[Gram], Any]:
 def _require_functional(entropy: object) -> None:
     if isinstance(entropy, type) or not callable(entropy):
         raise TypeError(f"entropy={entropy!r}: give a functional such as Renyi(alpha=2, rank=50)")
-
-
-def _standard_error(value: Any) -> float:
-    return value.standard_error if isinstance(value, Estimate) else math.nan
 
 
 def _in_one_library(entropy: Callable[[Gram], Any], grams: tuple[Gram, ...]) -> Any:
@@ -216,11 +216,11 @@ class Renyi(Functional):
         with one_thread(A.reference):
             return self._value_of(self.solver.estimate(A, goal))
 
-    def tolerance(self, standard_error: float, terms: int) -> float:
+    def tolerance(self, standard_error: float, slope: float = 1.0) -> float:
         """Return the computing error of each term; where `Auto` was given one, that of all."""
         if isinstance(self.solver, Auto) and self.solver.tol is not None:
-            return self.solver.tol / math.sqrt(max(terms, 1))
-        return super().tolerance(standard_error, terms)
+            return self.solver.tol / slope
+        return super().tolerance(standard_error, slope)
 
     @property
     def progress(self) -> Progress:
@@ -299,7 +299,8 @@ class Renyi(Functional):
             number = float(_arrays.detach(value))
             slack = relative / math.log(2) + 4 * abs(number) * _arrays.epsilon(A.reference)
             return number - slack, value, number + slack, 0.0
-        spectrum = self.solver(A, self._order, self._width)
+        solver = Exact() if self.alpha == 0 and isinstance(self.solver, Auto) else self.solver
+        spectrum = solver(A, self._order, self._width)
         low, high = self._interval(spectrum)
         return low, self._value_of(spectrum), high, spectrum.failure
 

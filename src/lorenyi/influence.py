@@ -258,7 +258,8 @@ def _response(block: Block, slope: np.ndarray, share: float) -> Response:
     n = len(block.rows)
     some = block.gram.choose(0, 12, max(math.ceil(share * n), 1))
     V = block.vectors
-    entries = _arrays.to_numpy(block.gram.block(some, slice(0, n))).astype(np.float64)
+    entries = block.gram.block(some, slice(0, n))
+    entries = entries.toarray() if _arrays.is_sparse(entries) else _arrays.to_numpy(entries)
     matrix = (V[some] * slope) @ V.T * entries * (n / len(some))
     matrix[np.arange(len(some)), some] = 0.0  # no distance
     return Response(some, block.gram, matrix)

@@ -116,7 +116,10 @@ class _Scaled(Kernel):
             )
         # Distances do not feel the shift; products of large coordinates would lose digits. The
         # median of some rows is near most points, wherever a few are; their mean would not be.
-        rows = _arrays.detach(points.rows(slice(0, min(len(points), 1024))))
+        first = slice(0, min(len(points), 1024))
+        rows = _arrays.detach(points.rows(first))
+        if weights is not None and (there := _arrays.to_numpy(weights.rows(first))[:, 0] > 0).any():
+            rows = _arrays.take(rows, np.flatnonzero(there))
         rows = rows[:: 1 + int(rows.shape[0]) // 64, :]
         shift = _arrays.namespace(rows).sort(rows, axis=0)[rows.shape[0] // 2, :]
         scale = _arrays.like(np.asarray(sigma), shift) if isinstance(sigma, tuple) else sigma

@@ -112,7 +112,7 @@ def _sampled_mean(A: Gram, seed: int, pairs: int) -> PairMean:
 def shuffled(A: Gram, seed: int) -> Gram:
     """Return the Gram of (a sample of) the rows in a random order; of weights w, w rows."""
     size = min(len(A), MAX_SAMPLED_ROWS)
-    if A.is_weighted:
+    if A.is_weighted or A.n > len(A):  # equal weights too: a row is alike to its copies
         size = int(min(A.n, MAX_SAMPLED_ROWS))
         ends = np.cumsum(_arrays.to_numpy(A.weights).astype(np.float64))
         places = (np.arange(size) + 0.5) / size * ends[-1]

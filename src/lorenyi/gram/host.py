@@ -29,7 +29,9 @@ def _host_factor(factor: Factor) -> Factor:
     own = getattr(factor.kernel, "kernel", None)
     if isinstance(factor, Points) and isinstance(own, Function):
         everything = slice(0, len(factor))
-        return Matrix(_host_array(factor.block(everything, everything)))
+        block = factor.block(everything, everything)
+        rounding = factor.rounding + 4 * _arrays.epsilon(block)
+        return Matrix(_host_array(block), rounding=rounding)
     return factor.map(_host_array)
 
 
