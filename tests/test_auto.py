@@ -94,6 +94,7 @@ def test_a_tolerance_in_bits_means_what_it_says(no_dense, tol):
     assert abs(found - lr.Renyi(solver=lr.Exact())(A)) <= tol
 
 
+@pytest.mark.filterwarnings("ignore:.*computing error is estimated")  # small limits do not do
 @pytest.mark.parametrize(("way", "limits"), [(LowRank, BY_FACTOR), (Quadrature, NO_DENSE)])
 def test_more_is_computed_where_more_is_asked_for(monkeypatch, way, limits):
     monkeypatch.setattr("lorenyi.spectra.auto.LIMITS", limits)

@@ -357,7 +357,7 @@ class Nearest(Bandwidth):
         from scipy.spatial.distance import cdist
 
         # A sample's neighbors are farther away by one factor for all rows, which cancels.
-        k = min(float(self.k), float(weights.sum()) - 1)
+        k = min(float(self.k), float(weights.sum()) - 1) * (1 - 1e-9)  # weights are rounded
 
         def near(rows: np.ndarray) -> np.ndarray:
             return _nearest_means(cdist(rows, others), weights, k + 1)
@@ -367,12 +367,17 @@ class Nearest(Bandwidth):
 
 
 def _exponents(X: Array) -> Array:
-    """Return -|x - y|^2 / 2: by differences in NumPy, so that equal points are at distance zero."""
+    """Return -|x - y|^2 / 2: by differences in NumPy; of tensors, zero where it may be rounding."""
     if _arrays.is_numpy(X):
         from scipy.spatial.distance import cdist
 
         return -0.5 * cdist(X, X, "sqeuclidean")
-    return _arrays.exponents(X - _arrays.namespace(X).mean(X, axis=0))[0]
+    xp = _arrays.namespace(X)
+    X = X - xp.mean(X, axis=0)
+    exponents = _arrays.exponents(X)[0]
+    square = xp.sum(X * X, axis=1)
+    rounding = 4 * _arrays.epsilon(X) * (square[:, None] + square[None, :])
+    return xp.where(-exponents > rounding, exponents, 0.0)
 
 
 def _mean_nearest(X: Array, k: int) -> float:
