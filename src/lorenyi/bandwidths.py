@@ -172,6 +172,7 @@ def _weighted_median(distance: np.ndarray, weight: np.ndarray) -> float:
 def _median_gap(x: np.ndarray, frequency: np.ndarray) -> float:
     """Return the median distance of numbers that differ, by counting pairs of sorted numbers."""
     x, frequency = x[frequency > 0], frequency[frequency > 0]
+    frequency = frequency / np.min(frequency, initial=np.inf)  # equal ones are counted exactly
     values, place = np.unique(x, return_inverse=True)
     if len(values) < 2:
         return 1.0
@@ -410,7 +411,8 @@ def _nearest_means(distance: np.ndarray, frequency: np.ndarray, k: float) -> np.
     order = np.argsort(distance, axis=1, kind="stable")
     copies = np.take_along_axis(np.broadcast_to(frequency, distance.shape), order, axis=1)
     taken = np.diff(np.minimum(np.cumsum(copies, axis=1), k), axis=1, prepend=0.0)
-    return np.asarray(np.sum(taken * np.take_along_axis(distance, order, axis=1), axis=1) / k)
+    ordered = np.take_along_axis(distance, order, axis=1)
+    return np.asarray(np.sum(taken * np.where(taken > 0, ordered, 0.0), axis=1) / k)
 
 
 def _sum_of_rows(rows: np.ndarray, block: slice) -> np.ndarray:

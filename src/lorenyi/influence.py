@@ -35,7 +35,7 @@ MAX_ROWS = 1024  # the root of twice this many is 45: 2.2 % of the standard erro
 MAX_DENSE_ROWS = 512  # of a block that is decomposed, in 20 ms
 MAX_COLUMNS = 256  # of the factor of a larger one
 NEAR_ONE = 0.1  # order at which a constant is taken out, of which there is little elsewhere
-BANDWIDTH_ROWS = 256  # of all, beside all: 1 % of the derivative in a bandwidth
+BANDWIDTH_ROWS = 256  # of more rows, beside all: 1 % of the derivative in a bandwidth
 
 
 @dataclass(frozen=True, eq=False)
@@ -210,7 +210,7 @@ def _of_bandwidths(
     ruled = [(i, f) for i, f in ruled if f.has_rules]
     if not ruled:
         return total
-    share = min(BANDWIDTH_ROWS / len(A), 1.0)
+    share = BANDWIDTH_ROWS / len(A) if len(A) > MAX_DENSE_ROWS else 1.0
     pairs = zip(blocks, slopes, strict=True)
     responses = [_response(block, slope, share) for block, slope in pairs if len(block.rows) > 1]
     for place, factor in ruled:
@@ -246,10 +246,9 @@ class Response(NamedTuple):
             kernel = np.asarray(_arrays.to_numpy(factor.block(self.some, slice(0, len(X)))))
             log = np.log(kernel, out=np.zeros(kernel.shape), where=kernel > 0)
             return np.array([-power * float(np.sum(self.matrix * log))])
-        found = [
-            float(np.sum(self.matrix * np.abs(x[self.some, None] - x) ** power))
-            for x in X[:, columns].T
-        ]
+        with np.errstate(over="ignore", invalid="ignore"):  # far apart the kernel is zero
+            terms = [self.matrix * np.abs(x[self.some, None] - x) ** power for x in X[:, columns].T]
+        found = [float(np.sum(term, where=self.matrix != 0)) for term in terms]
         return np.array(found) if separate > 1 else np.array([sum(found)])
 
 

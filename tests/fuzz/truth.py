@@ -73,6 +73,9 @@ class Truth:
         if joint.labels:  # eigenvalues are frequencies
             delta = 8 * eps * joint.values
         low, high = oracle.entropy(joint.values, self.n, case.alpha, case.rank, delta, eps)
+        if case.alpha == 0 and eps > EPS:  # a joint without float32 resolves more
+            finer = delta * (EPS / eps)
+            _, high = oracle.entropy(joint.values, self.n, 0, case.rank, finer, EPS)
         floor = 4 * EPS32 if self.single else rules.FLOOR
         return Interval(low, high).widened(floor * max(1.0, abs(high)))
 

@@ -144,7 +144,7 @@ class Auto(Solver):
                 return self._differentiable(A, rank)
             tol = CERTIFIED_TOL if self.tol is None else float(self.tol)
             with reporting(self.progress, 1, "spectra"):
-                return Prover(tol, self.memory, self.seed).search(A, rank, width)
+                return Prover(tol, self.memory, self.seed).search(on_host(A), rank, width)
 
     def solve(self, A: Gram, rank: int | None) -> Spectrum:
         """Solve one block as a whole."""
