@@ -52,6 +52,8 @@ class Limits:
         Of a factor at most: 10,000 rows take 4 s.
     columns_asked : int
         The same where a tolerance was asked for.
+    deflated : int
+        Columns of a factor for quadrature: more take longer than the vectors that they save.
     stored : int
         Rows up to which what a factor leaves is a stored matrix: 0.6 GB in float32.
     stored_at_last : int
@@ -68,6 +70,7 @@ class Limits:
     least: int = 256
     columns: int = 1_024
     columns_asked: int = 3_000
+    deflated: int = 128
     stored: int = 12_000
     stored_at_last: int = 24_000
     vectors: int = 256
@@ -230,8 +233,9 @@ class Auto(Solver):
 
     def _by_quadrature(self, found: LowRank, goal: Goal, level: float) -> tuple[Spectrum, float]:
         """The same from few columns; where they leave much, from as many vectors as it takes."""
-        _grown(found, LIMITS.least, level)
+        _grown(found, LIMITS.deflated, level)
         if found.rest <= level:
+            _grown(found, LIMITS.least, level)
             spectrum = found.spectrum()
             error = self._error(spectrum, goal, f"{found.size} columns")
             if error <= self._enough(goal) or found.rest <= COMPLETE:

@@ -56,8 +56,7 @@ class Quadrature:
     def __init__(self, A: Gram, F: np.ndarray, tol: float, seed: int) -> None:
         self.A, self.seed = A, seed
         self.C = np.asarray(_arrays.to_numpy(A.single().dense()), dtype=np.float32)
-        Q = _arrays.qr(self._times(_arrays.qr(F).astype(np.float32)).astype(np.float64))
-        Q = Q.astype(np.float32)
+        Q = _orthonormal(self._times(_orthonormal(F)).astype(np.float64))
         AQ = self._times(Q)
         T = (Q.T @ AQ).astype(np.float64)
         theta, Y = _arrays.eigh(0.5 * (T + T.T))
@@ -151,6 +150,16 @@ class Quadrature:
             x, W = scipy.linalg.eigh_tridiagonal(self.alphas[:steps, j], self.betas[: steps - 1, j])
             nodes[j], weights[j] = x, self.norms[j] * W[0] ** 2
         return np.maximum(nodes, 0.0), weights  # below zero is rounding
+
+
+def _orthonormal(X: np.ndarray) -> np.ndarray:
+    """Return an orthonormal basis of the columns, in float32, to whose precision it is one.
+
+    By the eigenvectors of X'X, in half the time of a QR decomposition.
+    """
+    values, W = np.linalg.eigh(X.T @ X)
+    there = values > 1e-12 * values[-1]
+    return np.asarray(X @ (W[:, there] / np.sqrt(values[there])), dtype=np.float32)
 
 
 def _converged(theta: np.ndarray, coupling: np.ndarray, trace: float, n: int, tol: float) -> int:
