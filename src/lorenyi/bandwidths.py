@@ -244,7 +244,7 @@ def _median_influence(X: np.ndarray, others: np.ndarray, weights: np.ndarray) ->
 
     distance = cdist(X, others)
     apart = (distance > 0) @ weights
-    near = ((distance > 0) & (distance <= 1.0 + 1e-9)) @ weights  # the median is one of them
+    near = ((distance > 0) & (distance <= 1.0 + 1e-6)) @ weights  # the median is one of them
     # How much the median moves with the share of distances below it.
     step = -(-len(others) // 512)  # from everywhere: rows may be sorted
     few, mass = others[::step], weights[::step]

@@ -108,7 +108,7 @@ def _compared(case, answers, caught):
     answer = answers[0]
     problem = _wrong_value(case, answer, fair, truth)
     problem = problem or _wrong_computing_error(case, answer, caught)
-    problem = problem or _wrong_standard_error(case, answer, errors, truth)
+    problem = problem or _wrong_standard_error(case, answer, errors, truth, fair)
     problem = problem or _wrong_arithmetic(answer, answers[-1])
     problem = problem or _wrong_repetition(case, answer, fair, truth)
     if case.certified:
@@ -148,13 +148,15 @@ def _wrong_computing_error(case, answer, caught):
     return None
 
 
-def _wrong_standard_error(case, answer, errors, truth):
+def _wrong_standard_error(case, answer, errors, truth, fair):
     found = answer.standard_error
     if case.alpha == 0:
         return None
     if not (math.isfinite(found) and found >= 0):
         return Outcome("failed", "no standard error", repr(found))
     linear = _in_bits(case) or rules.allowance(case, answer) == 0  # of the value found
+    if not _in_bits(case) and fair.high - fair.low > 1e-6 * abs(fair.high):
+        linear = False  # which rounding moves: so it does the slopes
     if errors is not None and linear:
         exact, size = errors
         if abs(found - exact) > (1e-3 if truth.single else 1e-6) * size + 10 * rules.FLOOR:

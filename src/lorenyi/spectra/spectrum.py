@@ -235,7 +235,7 @@ class Spectrum:
             even = np.full(1, self.trace / self.n)
             flat = _arrays.like(even, self.values)
             spread = Spectrum(
-                flat, self.n, self.trace, counts=_arrays.like(np.full(1, self.n), flat)
+                flat, self.n, self.trace, counts=_arrays.like(np.full(1, float(self.n)), flat)
             )
             return replace(spread), spread
         spread = replace(self, values=self.values[:j]).low_rank(j)
