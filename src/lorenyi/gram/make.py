@@ -43,7 +43,7 @@ def gram(
     Parameters
     ----------
     x : array, data-frame, column or sequence of n points; or a matrix, with `Precomputed()`
-        Rows are points; further axes are flattened.
+        Rows are points. More than two axes are refused: say which of them holds the points.
     kernel : Kernel or callable, optional
         Default: numbers get `Gaussian("median")`; text, truth values, categoricals and whole
         numbers of at most ten distinct values `Delta()`; a mixed data-frame the product of both.

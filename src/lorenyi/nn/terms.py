@@ -145,7 +145,7 @@ def gram_of(x: Tensor, kernel: Kernel | LearnableGaussian, name: str) -> Gram:
     if isinstance(kernel, LearnableGaussian):
         made: Gram = kernel(x)
         return made
-    return gram(x, kernel, name=name)
+    return gram(x.flatten(1) if x.ndim > 2 else x, kernel, name=name)  # such as images
 
 
 def for_batch(entropy: Renyi, n: int) -> Renyi:
