@@ -331,6 +331,30 @@ def test_the_nearest_rule_is_the_mean_distance_to_neighbours(k):
     assert settled(lr.Nearest(k), np.ones((5, 2))) == 1.0
 
 
+@pytest.mark.parametrize("d", [2, 8])
+def test_neighbors_of_a_sample_are_looked_for_among_all_rows(d):
+    """Those among the sampled rows alone are farther away, the more rows there are."""
+    Z = rows(3000, d)
+    exact = settled(lr.Nearest(10, sample=3000), Z)
+    found = [settled(lr.Nearest(10, sample=300, seed=seed), Z) for seed in range(10)]
+    error = np.std(found) / np.sqrt(len(found))
+    assert error < 0.02 * exact
+    assert np.mean(found) == pytest.approx(exact, abs=4 * error)
+    w = np.random.default_rng(0).integers(0, 3, size=len(Z))
+    repeated = settled(lr.Nearest(5, sample=500), np.repeat(Z, w, axis=0))
+    assert settled(lr.Nearest(5, sample=500), Z, w.astype(float)) == pytest.approx(repeated)
+
+
+@pytest.mark.parametrize("far", [0.0, 1e9])
+def test_neighbors_of_a_sample_are_those_of_two_clusters(far, monkeypatch):
+    """Products of coordinates that are far from the others would cancel."""
+    monkeypatch.setattr("lorenyi.data.sources.BLOCK_ROWS", 300)
+    near = rows(500, 3)
+    Z = np.concatenate([near, near + far + 100])
+    rule = lr.Nearest(3, sample=999)
+    assert settled(rule, Z) == pytest.approx(settled(lr.Nearest(3, sample=1000), Z), rel=1e-3)
+
+
 def test_the_geometric_mean_is_that_of_distances_that_are_not_zero():
     Z, w = rows(12), np.array([2, 1, 3, 0, 1, 1, 4, 1, 1, 2, 1, 1])
     distances = [np.linalg.norm(a - b) for i, a in enumerate(Z) for b in Z[:i]]
