@@ -21,7 +21,7 @@ from lorenyi._progress import Progress, reporting
 from lorenyi._threads import one_thread
 from lorenyi.entropy import log2_ranks, renyi_entropy, require_alpha
 from lorenyi.estimate import Estimate, Influence
-from lorenyi.gram import Gram, gram
+from lorenyi.gram import Gram, gram, squared_norm
 from lorenyi.influence import Pilot, as_influence, pilot
 from lorenyi.pairs import PairMean, pair_mean
 from lorenyi.spectra import Auto, Exact, Solver, Spectrum, enclosure, require_rank
@@ -292,7 +292,7 @@ class Renyi(Functional):
     def enclosed(self, A: Gram) -> tuple[float, Array, float, float]:
         """Return lower bound, value, upper bound, and the probability that they do not hold."""
         if self.alpha == 2 and self.rank is None:
-            value = -_arrays.namespace(A.reference).log2(A.squared_norm())
+            value = -_arrays.namespace(A.reference).log2(squared_norm(A))
             # Squared entries are off by twice their rounding, sums like a random walk.
             entries = max((block.roundoff for block in A.reduced[1]), default=0.0)
             relative = 2 * entries + 4 * len(A) ** 0.5 * _arrays.epsilon(A.reference)

@@ -13,11 +13,10 @@ import warnings
 from dataclasses import dataclass, field, replace
 from numbers import Real
 
-from lorenyi import _arrays
 from lorenyi._memory import fits
 from lorenyi._progress import Progress, note, reporting
 from lorenyi._threads import one_thread, parallel
-from lorenyi.gram import Gram
+from lorenyi.gram import Gram, squared_norm
 from lorenyi.gram.host import on_host
 from lorenyi.pairs import MAX_ALL_ROWS, PairMean, pair_mean
 from lorenyi.spectra.bounds import union
@@ -172,7 +171,7 @@ class Auto(Solver):
             if noise.standard_error <= goal.tol:
                 break
             if 8 * found.pairs >= float(len(A)) ** 2:
-                return PairMean(A.squared_norm(), A.n)
+                return PairMean(squared_norm(A), A.n)
             found = pair_mean(A, self.seed, pairs=4 * found.pairs)
         return found
 
