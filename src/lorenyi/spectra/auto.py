@@ -145,6 +145,15 @@ class Auto(Solver):
             with reporting(self.progress, 1, "spectra"):
                 return Prover(tol, self.memory, self.seed).search(A, rank, width)
 
+    @property
+    def wanted_error(self) -> float | None:
+        """Computing error in bits that was asked for."""
+        return self.tol
+
+    def proven(self, A: Gram, alpha: float, rank: int | None, width: Width) -> Spectrum:
+        """Return what bounds the entropy; order 0 counts eigenvalues, so it takes all."""
+        return Exact()(A, rank) if alpha == 0 else self(A, rank, width)
+
     def solve(self, A: Gram, rank: int | None) -> Spectrum:
         """Solve one block as a whole."""
         return self(A, rank)

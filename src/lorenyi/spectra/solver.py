@@ -11,6 +11,7 @@ import numpy as np
 
 from lorenyi import _arrays
 from lorenyi._arrays import Array
+from lorenyi._progress import Progress
 from lorenyi._threads import one_thread
 from lorenyi.gram import Gram, squared_norm, symmetric
 from lorenyi.pairs import PairMean
@@ -63,9 +64,17 @@ class Solver(ABC):
     ----------
     alike : bool
         Whether rows and columns of A are treated alike, so that `symmetric` will do.
+    progress : bool or callable, optional
+        How to report on long calls.
     """
 
     alike: ClassVar[bool] = True
+    progress: Progress = None
+
+    @property
+    def wanted_error(self) -> float | None:
+        """Computing error in bits that was asked for; None where the effort is fixed."""
+        return None
 
     def __call__(self, A: Gram, rank: int | None = None, width: Width | None = None) -> Spectrum:
         """Return the leading eigenvalues of A: at least `rank` of them, or all it can give.
@@ -90,6 +99,10 @@ class Solver(ABC):
         if goal.alpha == 2 and goal.rank is None:
             return PairMean(squared_norm(A), A.n)
         return self(A, goal.rank)
+
+    def proven(self, A: Gram, alpha: float, rank: int | None, width: Width) -> Spectrum:
+        """Return what bounds the entropy of an order and rank, until it is narrow enough."""
+        return self(A, rank, width)
 
     @abstractmethod
     def solve(self, A: Gram, rank: int | None) -> Spectrum:
