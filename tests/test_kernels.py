@@ -12,8 +12,9 @@ import torch
 from scipy.spatial.distance import pdist, squareform
 
 import lorenyi as lr
+from lorenyi.bandwidths import Bandwidth
 from lorenyi.data.sources import ArraySource
-from lorenyi.kernels import Bandwidth, row_products
+from lorenyi.kernels import row_products
 
 
 def rows(n=20, d=3, seed=0):
