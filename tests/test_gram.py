@@ -1,5 +1,6 @@
 """The normalised kernel matrix: entries, products, joints, weights, structure, ready matrices."""
 
+import dataclasses
 import itertools
 import math
 
@@ -28,6 +29,7 @@ from hypothesis import strategies as st
 import lorenyi as lr
 from lorenyi import _arrays
 from lorenyi.gram import Gram, Matrix, Points, held, squared_norm
+from lorenyi.gram.factors import as_single
 
 every_kind = pytest.mark.parametrize("kind", KINDS)
 
@@ -105,6 +107,44 @@ def test_holding_the_entries_changes_nothing(kind):
     assert dense(stored.dense()) == pytest.approx(matrix, abs=entrywise(A))
     assert stored.n == n
     assert stored.is_sparse == A.is_sparse
+
+
+@every_kind
+def test_storing_entries_does_not_make_them_better(kind):
+    A = KINDS[kind]().gram
+    assert held(A).roundoff == pytest.approx(A.roundoff, rel=1e-12)
+
+
+@every_kind
+def test_nobody_sets_what_a_gram_is_from_outside(kind):
+    A = KINDS[kind]().gram
+    for name in ("mass", "names", "factors", "n"):
+        with pytest.raises(dataclasses.FrozenInstanceError):
+            setattr(A, name, None)
+
+
+def test_a_gram_stays_a_small_protocol():
+    """A new primitive is written, and tested, for every kind: say why in the commit."""
+    assert len(Gram.__abstractmethods__) <= 13
+
+
+def test_other_weights_are_those_that_a_gram_is_made_with():
+    x, w = np.random.default_rng(0).normal(size=(30, 2)), np.arange(30) % 4 + 1.0
+    made = lr.gram(x, lr.Polynomial(2), weights=w)
+    changed = lr.gram(x, lr.Polynomial(2)).weighted(w / w.sum(), w.sum())
+    assert changed.n == made.n
+    assert changed.dense() == pytest.approx(made.dense(), rel=1e-14)
+    w[:3] = 0.0  # rows of no weight stay so
+    absent = lr.gram(x, lr.Gaussian(1.0), weights=w)
+    assert np.array_equal(absent.weighted(absent.weights).dense(), absent.dense())
+
+
+def test_labels_stay_whole_in_single_precision():
+    """Labels above 2^24 are not told apart in float32, however many there are to cast."""
+    labels = np.arange(2**22 + 1) + 2**24
+    assert as_single(labels) is labels
+    numbers = labels.astype(float)
+    assert as_single(numbers).dtype == np.float32
 
 
 @every_kind

@@ -27,10 +27,8 @@ from lorenyi.gram.factors import (
 from lorenyi.gram.protocol import (
     Gram,
     are_close,
-    named_after,
     require_same_rows,
     require_same_weights,
-    whole,
 )
 from lorenyi.gram.structure import reduced
 
@@ -61,18 +59,9 @@ class InMemory(Gram):
     _reduced: dict[bool, tuple[Array, list[Gram]]] = field(default_factory=dict, init=False)
     in_memory: ClassVar[bool] = True
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "factors", tuple(self.factors))
-        object.__setattr__(self, "names", tuple(self.names) or named_after(self.factors))
-        object.__setattr__(self, "n", whole(self.n))
-
     def __len__(self) -> int:
         """Number of rows of the matrix."""
         return int(self.weights.shape[0])
-
-    def changed(self, **changes: Any) -> InMemory:
-        """Return the same Gram with some of its attributes replaced."""
-        return replace(self, **changes)
 
     @property
     def reference(self) -> Array:
@@ -84,12 +73,6 @@ class InMemory(Gram):
         """Whether a gradient is asked for with respect to anything in it."""
         tracks = _arrays.tracks_gradient
         return tracks(self.scale) or any(tracks(factor.array) for factor in self.factors)
-
-    @property
-    def is_weighted(self) -> bool:
-        """Whether rows have different weights."""
-        weights = _arrays.to_numpy(self.weights)
-        return bool(np.ptp(weights) > 1e-6 * float(weights.max()))
 
     # ------------------------------------------------------------------ rows
 
@@ -110,10 +93,6 @@ class InMemory(Gram):
         return InMemory(
             tuple(factors), self.scale[block], self.weights[block], self.n, self.names, self.mass
         )
-
-    def choose(self, seed: int, stream: int, size: int) -> np.ndarray:
-        """Draw rows without replacement."""
-        return _arrays.choose(seed, stream, len(self), size)
 
     def collected(self) -> InMemory:
         """Return the Gram itself."""

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -67,6 +68,17 @@ class Gram(ABC):
     mass: float
     in_memory: ClassVar[bool]
 
+    def __post_init__(self) -> None:
+        """Settle types: each kind is a frozen dataclass."""
+        object.__setattr__(self, "factors", tuple(self.factors))
+        names = tuple(self.names) or tuple(repr(factor.kernel) for factor in self.factors)
+        object.__setattr__(self, "names", names)
+        object.__setattr__(self, "n", int(self.n) if self.n == int(self.n) else self.n)
+
+    def changed(self, **changes: Any) -> Self:
+        """Return the same Gram with some of its attributes replaced."""
+        return replace(self, **changes)  # type: ignore[type-var]
+
     # ------------------------------------------------------------------ what each kind can do
 
     @abstractmethod
@@ -76,10 +88,6 @@ class Gram(ABC):
     @abstractmethod
     def take(self, index: np.ndarray) -> InMemory:
         """Return the Gram, in memory, of the rows at these positions (n and mass stay)."""
-
-    @abstractmethod
-    def choose(self, seed: int, stream: int, size: int) -> np.ndarray:
-        """Draw rows without replacement."""
 
     @abstractmethod
     def columns(self, index: np.ndarray) -> Array:
@@ -128,19 +136,10 @@ class Gram(ABC):
     def single(self, points: bool = True) -> Gram:
         """Return the same Gram in float32; its entries alone, or its points too if they may be."""
 
-    @abstractmethod
-    def changed(self, **changes: Any) -> Self:
-        """Return the same Gram with some of its attributes replaced."""
-
     @property
     @abstractmethod
     def reference(self) -> Array:
         """An array that tells the library and precision of the matrix."""
-
-    @property
-    @abstractmethod
-    def is_weighted(self) -> bool:
-        """Whether rows have different weights."""
 
     # ------------------------------------------------------------------ what follows from it
 
@@ -165,6 +164,10 @@ class Gram(ABC):
     def dense(self) -> Array:
         """Return A as a dense array, if it fits in memory."""
         return self.collected().dense()
+
+    def choose(self, seed: int, stream: int, size: int) -> np.ndarray:
+        """Draw rows without replacement."""
+        return _arrays.choose(seed, stream, len(self), size)
 
     def sample(self, size: int, seed: int) -> InMemory:
         """Return the Gram of some rows drawn at random (all, if there are no more)."""
@@ -206,6 +209,12 @@ class Gram(ABC):
         return max(map(_arrays.epsilon, [self.reference, *filter(_arrays.is_floating, dense)]))
 
     @property
+    def is_weighted(self) -> bool:
+        """Whether rows have different weights."""
+        weights = _arrays.to_numpy(self.weights)
+        return bool(np.ptp(weights) > 1e-6 * float(weights.max()))
+
+    @property
     def is_ready(self) -> bool:
         """Whether the matrix is one ready matrix, so that its entries are stored already."""
         return len(self.factors) == 1 and isinstance(self.factors[0], Matrix)
@@ -224,16 +233,6 @@ class Gram(ABC):
 def led_by(name: str, kernels: Sequence[str]) -> tuple[str, ...]:
     """Return the names of kernels led by the variable's: "x: k", and "x[a, b]: k" for columns."""
     return tuple(f"{name}{k}" if k.startswith("[") else f"{name}: {k}" for k in kernels)
-
-
-def named_after(factors: Sequence[Factor]) -> tuple[str, ...]:
-    """Return the names of factors' kernels."""
-    return tuple(repr(factor.kernel) for factor in factors)
-
-
-def whole(n: float) -> float:
-    """Return a number of points, as an integer where it is one."""
-    return int(n) if n == int(n) else n
 
 
 def require_same_rows(A: Gram, B: Gram) -> None:

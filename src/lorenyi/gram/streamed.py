@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property, partial
 from itertools import pairwise
 from typing import Any, ClassVar
@@ -21,10 +21,8 @@ from lorenyi.gram.memory import InMemory
 from lorenyi.gram.protocol import (
     Gram,
     are_close,
-    named_after,
     require_same_rows,
     require_same_weights,
-    whole,
 )
 from lorenyi.gram.tiles import bytes_of
 
@@ -62,18 +60,9 @@ class Streamed(Gram):
     _samples: dict[tuple[int, int], InMemory] = field(default_factory=dict, init=False)
     in_memory: ClassVar[bool] = False
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "factors", tuple(self.factors))
-        object.__setattr__(self, "names", tuple(self.names) or named_after(self.factors))
-        object.__setattr__(self, "n", whole(self.n))
-
     def __len__(self) -> int:
         """Number of rows of the matrix."""
         return len(self.factors[0])
-
-    def changed(self, **changes: Any) -> Streamed:
-        """Return the same Gram with some of its attributes replaced."""
-        return replace(self, **changes)
 
     # Weights and scale of all rows are fetched only by those few who ask for them.
 
