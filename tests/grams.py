@@ -124,12 +124,6 @@ def user_function():
     return Case(lr.gram(X, kernel), normalised(cauchy(X, X)), 45)
 
 
-def images():
-    X = points(30, 24).reshape(30, 4, 6)
-    flat = X.reshape(30, 24)
-    return Case(lr.gram(X, lr.Gaussian(5.0)), normalised(gaussian(flat, 5.0)), 30)
-
-
 def weighted():
     X, w = points(), frequencies()
     A = lr.gram(X, lr.Gaussian(1.3), weights=w)
@@ -337,7 +331,6 @@ _ALL = [
     dense_gaussian,
     dense_laplacian,
     user_function,
-    images,
     weighted,
     zero_weights,
     folded,

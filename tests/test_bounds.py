@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import lorenyi as lr
 from lorenyi.data.sources import ArraySource
-from lorenyi.gram import Matrix
+from lorenyi.gram import InMemory, Matrix, held
 from lorenyi.spectra import bounds
 from lorenyi.spectra.cholesky import Factor, Nystroem, residual_norm
 from lorenyi.spectra.krylov import Krylov
@@ -328,7 +328,7 @@ def matrix_of(values, seed=0):
 
 def as_gram(A):
     """The matrix as it is: its diagonal is the weights."""
-    return lr.Gram([Matrix(A)], np.ones(len(A)), np.diag(A).copy(), len(A))
+    return InMemory([Matrix(A)], np.ones(len(A)), np.diag(A).copy(), len(A))
 
 
 def krylov(values, *, block=4, capacity=None, seed=0):
@@ -464,7 +464,7 @@ def test_a_cholesky_factor_bounds_what_is_outside_the_kept_vectors(dtype, kept):
     """The bound holds for the complement of the Ritz vectors, and is not far from it."""
     rng = np.random.default_rng(kept)
     X = rng.normal(size=(150, 3))
-    A = lr.gram(X.astype(dtype), lr.Gaussian(0.7)).held()
+    A = held(lr.gram(X.astype(dtype), lr.Gaussian(0.7)))
     engine = Krylov(A, 8, 40)
     engine.fill()
     bound = engine.prove(kept)
@@ -479,7 +479,7 @@ def test_a_cholesky_factor_bounds_what_is_outside_the_kept_vectors(dtype, kept):
 
 def test_a_guess_that_was_too_low_is_raised():
     """Residuals that say nothing of what is outside: the first factors do not exist."""
-    A = lr.gram(np.random.default_rng(0).normal(size=(150, 3)), lr.Gaussian(0.7)).held()
+    A = held(lr.gram(np.random.default_rng(0).normal(size=(150, 3)), lr.Gaussian(0.7)))
     engine = Krylov(A, 4, 4)
     engine.fill()
     engine.B[...] = 0.0  # as if the vectors had converged to small eigenvalues

@@ -9,6 +9,7 @@ from grams import sparse_matrix
 
 import lorenyi as lr
 from lorenyi import _arrays
+from lorenyi.gram import held
 from lorenyi.spectra.krylov import Krylov
 
 RANK = 3
@@ -168,7 +169,7 @@ def test_lanczos_on_a_sparse_joint_multiplies_what_is_left_of_it(multiplications
 def test_an_iteration_ends_when_the_trace_is_used_up(block):
     """A smooth kernel of two columns: some forty eigenvalues hold all of 400 rows' trace."""
     X = np.random.default_rng(0).random((400, 2))
-    krylov = Krylov(lr.gram(X, lr.Gaussian(1.0)).held(), block, 400)
+    krylov = Krylov(held(lr.gram(X, lr.Gaussian(1.0))), block, 400)
     krylov.fill()
     assert krylov.complete
     assert krylov.products < 80

@@ -173,7 +173,7 @@ def test_a_bandwidth_rule_is_a_constant_of_the_gradient():
 def test_images_have_gradients_in_their_own_shape(name):
     H = lr.Renyi(1.01, rank=2, solver=SOLVERS[name])
     x = tensor(rows(7, 12).reshape(7, 3, 4))
-    H(lr.gram(x, lr.Gaussian(2.0))).backward()
+    H(lr.gram(x.flatten(1), lr.Gaussian(2.0))).backward()
     flat = tensor(rows(7, 12))
     H(lr.gram(flat, lr.Gaussian(2.0))).backward()
     assert x.grad.shape == (7, 3, 4)

@@ -12,8 +12,9 @@ import torch
 from scipy.spatial.distance import pdist, squareform
 
 import lorenyi as lr
+from lorenyi.bandwidths import Bandwidth
 from lorenyi.data.sources import ArraySource
-from lorenyi.kernels import Bandwidth, row_products
+from lorenyi.kernels import row_products
 
 
 def rows(n=20, d=3, seed=0):
@@ -329,6 +330,30 @@ def test_the_nearest_rule_is_the_mean_distance_to_neighbours(k):
     repeated = settled(lr.Nearest(k), np.repeat(Z, w, axis=0))
     assert settled(lr.Nearest(k), Z, w.astype(float)) == pytest.approx(repeated, rel=1e-6)
     assert settled(lr.Nearest(k), np.ones((5, 2))) == 1.0
+
+
+@pytest.mark.parametrize("d", [2, 8])
+def test_neighbors_of_a_sample_are_looked_for_among_all_rows(d):
+    """Those among the sampled rows alone are farther away, the more rows there are."""
+    Z = rows(3000, d)
+    exact = settled(lr.Nearest(10, sample=3000), Z)
+    found = [settled(lr.Nearest(10, sample=300, seed=seed), Z) for seed in range(10)]
+    error = np.std(found) / np.sqrt(len(found))
+    assert error < 0.02 * exact
+    assert np.mean(found) == pytest.approx(exact, abs=4 * error)
+    w = np.random.default_rng(0).integers(0, 3, size=len(Z))
+    repeated = settled(lr.Nearest(5, sample=500), np.repeat(Z, w, axis=0))
+    assert settled(lr.Nearest(5, sample=500), Z, w.astype(float)) == pytest.approx(repeated)
+
+
+@pytest.mark.parametrize("far", [0.0, 1e9])
+def test_neighbors_of_a_sample_are_those_of_two_clusters(far, monkeypatch):
+    """Products of coordinates that are far from the others would cancel."""
+    monkeypatch.setattr("lorenyi.data.sources.BLOCK_ROWS", 300)
+    near = rows(500, 3)
+    Z = np.concatenate([near, near + far + 100])
+    rule = lr.Nearest(3, sample=999)
+    assert settled(rule, Z) == pytest.approx(settled(lr.Nearest(3, sample=1000), Z), rel=1e-3)
 
 
 def test_the_geometric_mean_is_that_of_distances_that_are_not_zero():

@@ -11,6 +11,7 @@ torch = pytest.importorskip("torch")
 import oracles  # noqa: E402
 
 import lorenyi as lr  # noqa: E402
+from lorenyi.gram import held  # noqa: E402
 from lorenyi.nn import (  # noqa: E402
     Entropy,
     Held,
@@ -275,7 +276,7 @@ def test_stored_entries_have_the_gradient_of_their_points(alpha):
     """One side of the kernel is held and the other counted twice: the same, by symmetry."""
     H, kernel = lr.Renyi(alpha, solver=lr.Exact()), lr.Laplacian(1.2)
     gradients = []
-    for store in (lambda A: A.held(), lambda A: A):
+    for store in (held, lambda A: A):
         x, z = rows(seed=1).requires_grad_(), rows(d=2).requires_grad_()
         A, B = (store(lr.gram(v, kernel)) for v in (x, z))
         lr.mutual_information(A, B, entropy=H).backward()

@@ -12,6 +12,7 @@ from grams import eigenvalues, gaussian, normalised
 from test_certificates import exact_entropy
 
 import lorenyi as lr
+from lorenyi.gram import held, stored, tiles
 from lorenyi.spectra import search
 from lorenyi.spectra.cholesky import Factor
 from lorenyi.spectra.krylov import Krylov
@@ -91,7 +92,7 @@ def test_a_factor_of_what_is_left_as_noise_says_that_nothing_was_added():
 
 def test_a_krylov_basis_in_float32_is_complete_when_the_trace_is_used_up_and_not_before():
     A = lr.gram(np.random.default_rng(0).normal(size=(3000, 6)), lr.Gaussian(1.5)).single()
-    krylov = Krylov(A.held(), 64, 640)
+    krylov = Krylov(held(A), 64, 640)
     krylov.fill()
     assert 1e-4 < krylov.rest < 4 * 3000 * np.finfo(np.float32).eps * 20
     assert not krylov.complete
@@ -282,14 +283,14 @@ def test_an_interruption_inside_the_kernel_comes_through_and_leaves_no_thread_be
 def test_with_little_memory_no_dense_matrix_is_ever_made(monkeypatch, flat_case):
     A, values = flat_case
 
-    def forbidden(self):
-        raise AssertionError(f"a dense matrix of {len(self)} rows")
+    whole = tiles.kernel_matrix
 
-    dense = lr.Gram.dense
-    monkeypatch.setattr(lr.Gram, "held", forbidden)
-    monkeypatch.setattr(
-        lr.Gram, "dense", lambda self: dense(self) if len(self) <= 300 else forbidden(self)
-    )
+    def small(A):
+        assert len(A) <= 300, f"a dense matrix of {len(A)} rows"
+        return whole(A)
+
+    monkeypatch.setattr(tiles, "kernel_matrix", small)
+    monkeypatch.setattr(stored, "kernel_matrix", small)
     entries = counted_entries(monkeypatch)
     estimate = lr.Renyi(2, 20, lr.Auto(tol=1e-2, memory=2**22)).certified(A)
     assert max(entries) <= 1500**2 // 3

@@ -16,7 +16,7 @@ import numpy as np
 
 from lorenyi import _arrays
 from lorenyi._arrays import Array
-from lorenyi.data.frames import is_frame
+from lorenyi.data.frames import is_frame, native_stacked
 from lorenyi.data.reading import as_array
 from lorenyi.estimate import Estimate, Influence, Rows
 from lorenyi.functionals import Renyi, evaluate
@@ -129,7 +129,7 @@ def mmd(x: Any, y: Any, *, kernel: Kernel | None = None) -> float:
 def stacked(x: Any, y: Any) -> tuple[Any, np.ndarray]:
     """Return the rows of both samples, one after the other, and which sample each is of."""
     if is_frame(x) or is_frame(y):
-        both, sizes = _stacked_frames(x, y)
+        both, sizes = native_stacked(x, y)
     else:
         arrays = [_rows(v, name) for v, name in zip((x, y), SIDES, strict=True)]
         shapes = [tuple(a.shape[1:]) for a in arrays]
@@ -152,20 +152,3 @@ def _rows(x: Any, name: str) -> Array:
     if _arrays.is_numpy(array) and array.dtype.kind == "f":
         return _arrays.as_points(array)
     return array
-
-
-def _stacked_frames(x: Any, y: Any) -> tuple[Any, list[int]]:
-    import narwhals as nw
-
-    if not (is_frame(x) and is_frame(y)):
-        raise TypeError("one of x and y is a data-frame and the other is not: give two of a kind")
-    frames = [nw.from_native(v, eager_only=True, allow_series=True) for v in (x, y)]
-    if any(isinstance(f, nw.Series) for f in frames):
-        values = [np.asarray(f.to_list()) for f in frames]
-        return np.concatenate(values), [len(v) for v in values]
-    names = [f.columns for f in frames]
-    if sorted(names[0]) != sorted(names[1]):
-        odd = sorted(set(names[0]) ^ set(names[1]))
-        raise ValueError(f"x and y must have the same columns: {', '.join(odd)} is in one alone")
-    both = nw.concat([frames[0], frames[1].select(names[0])], how="vertical")
-    return both.to_native(), [len(f) for f in frames]

@@ -21,10 +21,10 @@ from lorenyi._progress import Progress, reporting
 from lorenyi._threads import one_thread
 from lorenyi.entropy import log2_ranks, renyi_entropy, require_alpha
 from lorenyi.estimate import Estimate, Influence
-from lorenyi.gram import Gram, gram
+from lorenyi.gram import Gram, gram, squared_norm
 from lorenyi.influence import Pilot, as_influence, pilot
 from lorenyi.pairs import PairMean, pair_mean
-from lorenyi.spectra import Auto, Exact, Solver, Spectrum, enclosure, require_rank
+from lorenyi.spectra import Auto, Solver, Spectrum, enclosure, require_rank
 from lorenyi.spectra.auto import COARSEST_TOL
 from lorenyi.spectra.solver import Goal, require_seed, require_size
 
@@ -217,15 +217,15 @@ class Renyi(Functional):
             return self._value_of(self.solver.estimate(A, goal))
 
     def tolerance(self, standard_error: float, slope: float = 1.0) -> float:
-        """Return the computing error of each term; where `Auto` was given one, that of all."""
-        if isinstance(self.solver, Auto) and self.solver.tol is not None:
-            return self.solver.tol / slope
+        """Return the computing error of each term; where the solver was given one, that of all."""
+        if self.solver.wanted_error is not None:
+            return self.solver.wanted_error / slope
         return super().tolerance(standard_error, slope)
 
     @property
     def progress(self) -> Progress:
         """How to report on long calls: as the solver says."""
-        return self.solver.progress if isinstance(self.solver, Auto) else None
+        return self.solver.progress
 
     def _require(self, A: Gram) -> None:
         if self.rank is not None:
@@ -292,15 +292,14 @@ class Renyi(Functional):
     def enclosed(self, A: Gram) -> tuple[float, Array, float, float]:
         """Return lower bound, value, upper bound, and the probability that they do not hold."""
         if self.alpha == 2 and self.rank is None:
-            value = -_arrays.namespace(A.reference).log2(A.squared_norm())
+            value = -_arrays.namespace(A.reference).log2(squared_norm(A))
             # Squared entries are off by twice their rounding, sums like a random walk.
             entries = max((block.roundoff for block in A.reduced[1]), default=0.0)
             relative = 2 * entries + 4 * len(A) ** 0.5 * _arrays.epsilon(A.reference)
             number = float(_arrays.detach(value))
             slack = relative / math.log(2) + 4 * abs(number) * _arrays.epsilon(A.reference)
             return number - slack, value, number + slack, 0.0
-        solver = Exact() if self.alpha == 0 and isinstance(self.solver, Auto) else self.solver
-        spectrum = solver(A, self._order, self._width)
+        spectrum = self.solver.proven(A, self.alpha, self._order, self._width)
         low, high = self._interval(spectrum)
         return low, self._value_of(spectrum), high, spectrum.failure
 

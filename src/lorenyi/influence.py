@@ -142,7 +142,7 @@ def _sampled(A: Gram) -> Gram:
         A = A.take(there[_arrays.choose(0, 11, len(there), MAX_ROWS)])
         part = subsample(A, MAX_ROWS, 0)  # scaled to the mass of all
     else:
-        part = A if len(A) <= MAX_ROWS and A.in_memory else subsample(A, MAX_ROWS, 0)
+        part = A.collected() if len(A) <= MAX_ROWS and A.in_memory else subsample(A, MAX_ROWS, 0)
     return on_host(part)
 
 
@@ -153,7 +153,7 @@ def _groups(A: Gram) -> list[tuple[np.ndarray, Gram]]:
         return [(np.arange(len(A)), A)]
     codes = [_arrays.to_numpy(f.source.all()) for f in labels]
     _, group = _arrays.group_rows(codes)
-    rest = A.with_factors(_without_labels(A))
+    rest = A.changed(factors=_without_labels(A))
     order = np.argsort(group, kind="stable")
     members = np.split(order, np.cumsum(np.bincount(group))[:-1])
     return [(rows, rest.take(rows)) for rows in members]

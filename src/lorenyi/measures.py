@@ -20,7 +20,7 @@ from lorenyi._arrays import Array
 from lorenyi.data.kinds import MAX_LEVELS
 from lorenyi.estimate import Estimate
 from lorenyi.functionals import Renyi, evaluate, plain
-from lorenyi.gram import Gram, gram, joint
+from lorenyi.gram import Gram, gram, is_constant, joint
 
 Functional: TypeAlias = Callable[[Gram], Any]
 Variable: TypeAlias = Any
@@ -118,7 +118,7 @@ def _warn_of_levels(entropy: Functional, A: Gram, B: Gram, x: Variable, y: Varia
 def _permuted(A: Gram) -> Gram:
     """Return a Gram whose points are permuted; the weights stay with the rows."""
     order = _arrays.permutation(0, 1, np.zeros(len(A), dtype=np.int64))
-    return A.with_factors(A.take(order).factors, A.scale, A.weights)
+    return A.take(order).changed(scale=A.scale, weights=A.weights)
 
 
 def mutual_information(
@@ -166,7 +166,7 @@ def normalized_mutual_information(
         a, b = H(A), H(B)
         least = min(float(_arrays.detach(a)), float(_arrays.detach(b)))
         certified = isinstance(a, Estimate) and a.bounds is not None
-        if A.is_constant or B.is_constant or (least <= 1e-12 and not certified):  # or rounding
+        if is_constant(A) or is_constant(B) or (least <= 1e-12 and not certified):  # or rounding
             return 0.0 * (a * b)
         return (a + b - H(J)) / (a * b) ** 0.5
 

@@ -22,7 +22,7 @@ from lorenyi._arrays import Array
 from lorenyi._threads import parallel
 from lorenyi.data.sources import slices
 from lorenyi.estimate import Influence
-from lorenyi.gram import Gram, Points
+from lorenyi.gram import Gram, Points, squared_norm
 from lorenyi.kernels import Kernel
 
 MAX_ALL_ROWS = 20_000  # 2 x 10^8 pairs: about a second
@@ -94,7 +94,7 @@ def pair_mean(A: Gram, seed: int = 0, pairs: int | None = None) -> PairMean:
     # All are no fewer than were asked for; of a ready matrix or a tensor none are drawn.
     affordable = float(distinct) ** 2 <= (MAX_ALL_ROWS**2 if pairs is None else pairs)
     if affordable or not points or not _arrays.is_numpy(A.reference):
-        return PairMean(A.squared_norm(), A.n)
+        return PairMean(squared_norm(A), A.n)
     return _sampled_mean(A, seed, pairs or SAMPLED_PAIRS)
 
 

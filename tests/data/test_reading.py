@@ -81,11 +81,25 @@ def test_labels_are_read_as_labels(name):
     assert lr.gram(LABELS[name]).names == ("Delta()",)
 
 
-def test_further_axes_are_flattened():
+def deep(kind, tmp_path):
     X = np.arange(24.0).reshape(2, 3, 4)
-    assert np.array_equal(read(X).numbers, X.reshape(2, 12))
-    tensor = read(torch.tensor(X)).numbers
-    assert np.array_equal(tensor.numpy(), X.reshape(2, 12))
+    if kind == "memmap":
+        file = np.memmap(tmp_path / "x", dtype=float, mode="w+", shape=X.shape)
+        file[:] = X
+        return file
+    made = {"numpy": np.asarray, "torch": torch.tensor, "list": lambda x: x.tolist()}
+    return made[kind](X)
+
+
+@pytest.mark.parametrize("kind", ["numpy", "torch", "list", "memmap"])
+def test_more_than_two_axes_are_refused_with_what_to_do(kind, tmp_path):
+    """Which axis holds the points is not to be guessed: tokens or whole sequences."""
+    x = deep(kind, tmp_path)
+    message = r"layer has shape \(2, 3, 4\).*layer.reshape\(len\(layer\), -1\).*reshape\(-1, 4\)"
+    with pytest.raises(ValueError, match=message):
+        read(x, "layer")
+    with pytest.raises(ValueError, match=r"x has shape \(2, 3, 4\)"):
+        lr.gram(x)
 
 
 def test_two_dimensional_integers_are_numbers_and_equal_rows_have_equal_codes():

@@ -67,7 +67,7 @@ class Variable:
     columns: tuple
     container: str  # "numpy", "list", "memmap", "object", a foreign library, or one of frames
     flat: bool  # one axis, or a column of a frame
-    layout: str = "plain"  # "reversed", "strided", "fortran", "readonly", "deep"
+    layout: str = "plain"  # "reversed", "strided", "fortran", "readonly"
     kernel: object = None
     matrix: object = None  # for Precomputed: the matrix
     sparse: str = ""
@@ -80,8 +80,7 @@ class Variable:
         """Return the same variable of other rows."""
         columns = tuple(c.take(index) for c in self.columns)
         matrix = None if self.matrix is None else self.matrix[np.ix_(index, index)]
-        layout = self.layout if self.layout != "deep" else "plain"
-        return replace(self, columns=columns, matrix=matrix, layout=layout)
+        return replace(self, columns=columns, matrix=matrix)
 
     # ------------------------------------------------------------------ what the oracle sees
 
@@ -223,8 +222,6 @@ def _laid_out(array, layout):
         return wide[::2]
     if layout == "fortran":
         return np.asfortranarray(array)
-    if layout == "deep":  # further axes are flattened
-        return array.reshape(len(array), 2, -1)
     array = array.copy()
     array.flags.writeable = layout != "readonly"
     return array

@@ -166,9 +166,7 @@ def _numbers(draw, n, foreign):
     if dtype == "float16" and not np.all(np.isfinite(cast)):
         cast = np.clip(X, -6e4, 6e4).astype(dtype)
     flat = d == 1 and draw.chance(0.7)
-    layout = draw.weighted(plain=60, reversed=8, strided=8, fortran=8, readonly=8, deep=4)
-    if layout == "deep" and (d % 2 or flat):
-        layout = "plain"
+    layout = draw.weighted(plain=60, reversed=8, strided=8, fortran=8, readonly=8)
     columns = tuple(Column(column, "number") for column in cast.T.copy())
     kernel = _kernel(draw, d, scale, False)
     return Variable(columns, container, flat, layout, kernel, note=note)

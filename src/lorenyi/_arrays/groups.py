@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from lorenyi._arrays.draws import GOLDEN, mix
+from lorenyi._arrays.draws import GOLDEN, hashed, mix
+
+PIECE = 2**15  # numbers that are hashed at a time: they stay in the cache
 
 
 def group_rows(columns: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
@@ -17,34 +19,47 @@ def group_rows(columns: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
     group : ndarray
         Group number of each row.
     """
-    words = [word for column in columns for word in _words(column)]
-    key = _keys(words)
-    _, first, group = np.unique(key, return_index=True, return_inverse=True)
-    if any(not np.array_equal(word[first][group], word) for word in words):  # two rows, one key
-        _, first, group = np.unique(
-            np.stack(words, axis=1), axis=0, return_index=True, return_inverse=True
-        )
+    words = [codes(column).view(np.uint64) for column in columns]
+    _, first, group = np.unique(_sums(words), return_index=True, return_inverse=True)
+    if not all(_agree(word, first[group]) for word in words):  # two rows, one key
+        rows = np.concatenate(words, axis=1)
+        _, first, group = np.unique(rows, axis=0, return_index=True, return_inverse=True)
     order = np.argsort(first)
     rank = np.empty_like(order)
     rank[order] = np.arange(len(order))
     return first[order], rank[group.reshape(-1)]
 
 
-def row_keys(columns: list[np.ndarray]) -> np.ndarray:
-    """Return 64 bits for each row of aligned 2-D arrays, a function of the row's values alone."""
-    return _keys([word for column in columns for word in _words(column)])
-
-
-def _keys(words: list[np.ndarray]) -> np.ndarray:
-    key = np.zeros(len(words[0]), dtype=np.uint64)
+def _sums(words: list[np.ndarray]) -> np.ndarray:
+    """Return 64 bits for each row: its scrambled words, each times an odd number of its own."""
+    n, width = len(words[0]), sum(word.shape[1] for word in words)
+    odd = hashed(0, 0, width)[:, 0] | np.uint64(1)
+    key = np.zeros(n, dtype=np.uint64)
+    start = 0
     for word in words:
-        key = mix(key * GOLDEN + word)
+        mine = odd[start : (start := start + word.shape[1])]
+        for piece in _pieces(word):
+            key[piece] += mix(word[piece]) @ mine
     return key
 
 
-def _words(column: np.ndarray) -> list[np.ndarray]:
-    """View each column of a 2-D array as 64-bit words that are equal where the values are."""
-    return [np.ascontiguousarray(c).view(np.uint64) for c in codes(column).T]
+def _agree(word: np.ndarray, other: np.ndarray) -> bool:
+    """Tell whether each row equals another."""
+    return all(np.array_equal(word[other[piece]], word[piece]) for piece in _pieces(word))
+
+
+def _pieces(word: np.ndarray) -> list[slice]:
+    size = max(PIECE // word.shape[1], 1)
+    return [slice(start, start + size) for start in range(0, len(word), size)]
+
+
+def row_keys(columns: list[np.ndarray]) -> np.ndarray:
+    """Return 64 bits for each row of aligned 2-D arrays, a function of the row's values alone."""
+    key = np.zeros(len(columns[0]), dtype=np.uint64)
+    for column in columns:
+        for word in np.ascontiguousarray(codes(column).view(np.uint64).T):
+            key = mix(key * GOLDEN + word)
+    return key
 
 
 def codes(array: np.ndarray) -> np.ndarray:

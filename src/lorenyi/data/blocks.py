@@ -11,7 +11,15 @@ import numpy as np
 
 from lorenyi import _arrays
 from lorenyi.data import reading
-from lorenyi.data.columns import Column, Kind, array_columns, present, require_finite, unmasked
+from lorenyi.data.columns import (
+    Column,
+    Kind,
+    array_columns,
+    as_table,
+    present,
+    require_finite,
+    unmasked,
+)
 from lorenyi.data.frames import frame_columns
 from lorenyi.data.kinds import NEVER, least_repeats
 from lorenyi.data.reading import Data
@@ -64,7 +72,7 @@ def read_blocks(
 ) -> Data:
     """Read an array that comes in blocks of rows; `like` has no rows, but type and axes."""
     tasks, starts = _numbered(handles, lengths, name)
-    flat = _flat(like)
+    flat = as_table(like, name, int(starts[-1]))
     if not flat.shape[1]:
         raise ValueError(f"{name} has {starts[-1]} rows and no columns: at least one is needed")
     kind = flat.dtype.kind
@@ -116,7 +124,7 @@ def _numbered(
 
 
 def _array_rows(name: str, start: int, array: np.ndarray) -> np.ndarray:
-    rows = _flat(unmasked(array, name, start))
+    rows: np.ndarray = as_table(unmasked(array, name, start), name)
     if rows.dtype.kind == "f":
         rows = np.asarray(_arrays.as_points(rows))
         require_finite(rows, name, start)
@@ -124,13 +132,8 @@ def _array_rows(name: str, start: int, array: np.ndarray) -> np.ndarray:
     return rows.astype(np.int64) if rows.dtype.kind == "b" else rows
 
 
-def _flat(array: np.ndarray) -> np.ndarray:
-    array = np.asanyarray(array)  # a masked one stays masked
-    return array.reshape(len(array), int(np.prod(array.shape[1:])))
-
-
 def _array_columns(name: str, start: int, array: Any) -> list[Column]:
-    return array_columns(_flat(array), name, start)
+    return array_columns(as_table(np.asanyarray(array), name), name, start)  # a mask stays
 
 
 def _frame_columns(name: str, start: int, frame: Any) -> list[Column]:

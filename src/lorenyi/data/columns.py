@@ -27,6 +27,19 @@ REMEDY = "drop or impute such rows first"
 TIMES = (datetime.datetime, datetime.date, datetime.timedelta, datetime.time)
 
 
+def as_table(array: Array, name: str, n: int | None = None) -> Array:
+    """Return an array of one or two axes, (some) of n rows, as a table; more axes are refused."""
+    if array.ndim > 2:
+        shape = tuple(array.shape) if n is None else (n, *array.shape[1:])
+        raise ValueError(
+            f"{name} has shape {shape}: rows are points, so it has two axes. Give "
+            f"{name}.reshape(len({name}), -1) for one point an item, or "
+            f"{name}.reshape(-1, {array.shape[-1]}) for one point a row of the last axis; "
+            "lorenyi.representations measures each [T, D] by itself"
+        )
+    return array[:, None] if array.ndim == 1 else array
+
+
 @dataclass(frozen=True, eq=False)
 class Column:
     """One typed column.

@@ -49,6 +49,24 @@ def native_rows(x: Any, rows: np.ndarray) -> Any:
     return frame[rows].to_native() if isinstance(frame, nw.Series) else frame[rows, :].to_native()
 
 
+def native_stacked(x: Any, y: Any) -> tuple[Any, list[int]]:
+    """Return the rows of two data-frames, or columns, in one; and how many each has."""
+    import narwhals as nw
+
+    if not (is_frame(x) and is_frame(y)):
+        raise TypeError("one of x and y is a data-frame and the other is not: give two of a kind")
+    frames = [nw.from_native(v, eager_only=True, allow_series=True) for v in (x, y)]
+    if any(isinstance(f, nw.Series) for f in frames):
+        values = [np.asarray(f.to_list()) for f in frames]
+        return np.concatenate(values), [len(v) for v in values]
+    names = [f.columns for f in frames]
+    if sorted(names[0]) != sorted(names[1]):
+        odd = sorted(set(names[0]) ^ set(names[1]))
+        raise ValueError(f"x and y must have the same columns: {', '.join(odd)} is in one alone")
+    both = nw.concat([frames[0], frames[1].select(names[0])], how="vertical")
+    return both.to_native(), [len(f) for f in frames]
+
+
 def _all_series(x: Any, name: str) -> tuple[list[Any], bool]:
     """Return the columns of a data-frame, and whether x is one."""
     import narwhals as nw

@@ -19,6 +19,7 @@ from lorenyi._arrays import Array
 from lorenyi.data.columns import (
     Column,
     array_columns,
+    as_table,
     present,
     refuse_complex,
     require_finite,
@@ -151,7 +152,7 @@ def read(x: Any, name: str = "x") -> Data:
     if n < 2:
         found = f"shape {tuple(array.shape)}" if array.ndim else "a scalar"
         raise ValueError(f"{name} must have at least two rows (one a point), found {found}")
-    array = array.reshape((n, -1)) if _arrays.is_numpy(array) else _flattened(array, n)
+    array = as_table(array, name)
     if array.shape[1] == 0:
         raise ValueError(f"{name} has {n} rows and no columns: at least one is needed")
     if _arrays.is_numpy(array) and array.dtype.kind not in "biuf":
@@ -181,7 +182,7 @@ def read_columns(X: Any, name: str = "X") -> list[Column]:
     if is_frame(X):
         return frame_columns(X, name)[0]
     array = X if isinstance(X, np.ndarray) else _from_sequence(X, name)  # a mask stays
-    return array_columns(array.reshape(len(array), -1), name)
+    return array_columns(as_table(array, name), name)
 
 
 def variables(X: Any, name: str = "X") -> tuple[list[Any], list[str]]:
@@ -195,10 +196,6 @@ def variables(X: Any, name: str = "X") -> tuple[list[Any], list[str]]:
             )
         X = [X[:, j] for j in range(X.shape[1])]
     return list(X), [f"x{j}" for j in range(len(X))]
-
-
-def _flattened(array: Array, n: int) -> Array:
-    return _arrays.namespace(array).reshape(array, (n, -1))
 
 
 def as_array(x: Any, name: str) -> Array:

@@ -2,6 +2,21 @@
 
 from lorenyi.gram.factors import Factor, Index, Matrix, Points
 from lorenyi.gram.make import gram, joint
-from lorenyi.gram.matrix import Gram
+from lorenyi.gram.memory import InMemory
+from lorenyi.gram.protocol import Gram
+from lorenyi.gram.stored import held, is_constant, squared_norm, symmetric
 
-__all__ = ["Factor", "Gram", "Index", "Matrix", "Points", "gram", "joint"]
+__all__ = [
+    "Factor",
+    "Gram",
+    "InMemory",
+    "Index",
+    "Matrix",
+    "Points",
+    "gram",
+    "held",
+    "is_constant",
+    "joint",
+    "squared_norm",
+    "symmetric",
+]

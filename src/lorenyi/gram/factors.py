@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -47,13 +48,22 @@ class Points:
         source = self.source
         return source.array if isinstance(source, ArraySource) else source.rows(slice(0, 1))
 
+    @property
+    def like(self) -> Array:
+        """No rows of the points, but of their library and precision."""
+        return self.source.like
+
     def block(self, rows: Index, columns: Index) -> Array:
         """Return the kernel's values between two sets of rows."""
         X = self._rows(rows)
         same = isinstance(rows, slice) and isinstance(columns, slice) and rows == columns
         return self.kernel.block(X, X if same else self._rows(columns))
 
-    @property
+    def pairs(self, i: np.ndarray, j: np.ndarray) -> Array:
+        """Return the kernel's values for two aligned lists of rows."""
+        return self.kernel.pairs(self._rows(i), self._rows(j))
+
+    @cached_property
     def rounding(self) -> float:
         """Relative rounding of the entries beyond that of their own precision."""
         return self.kernel.rounding(self.source)
@@ -91,15 +101,37 @@ class Points:
 class Matrix:
     """A factor of a Gram: a ready matrix, dense or sparse, not normalised.
 
-    `rounding` is the relative one of its entries, beyond that of their own precision.
+    Parameters
+    ----------
+    array : array
+    kernel : Kernel
+    given_rounding : float
+        The relative one of its entries, beyond that of their own precision.
+    made_of : tuple of factors
+        Whose entries, multiplied, are stored in it: storing them does not make them better.
     """
 
     array: Array
     kernel: Kernel = field(default_factory=Precomputed)
-    rounding: float = 0.0
+    given_rounding: float = 0.0
+    made_of: tuple[Factor, ...] = ()
 
     def __len__(self) -> int:
         return int(self.array.shape[0])
+
+    @property
+    def like(self) -> Array:
+        """An array of the library and precision of the matrix."""
+        return self.array
+
+    @cached_property
+    def rounding(self) -> float:
+        """Relative rounding of the entries beyond that of their own precision."""
+        return self.given_rounding + sum(factor.rounding for factor in self.made_of)
+
+    def pairs(self, i: np.ndarray, j: np.ndarray) -> Array:
+        """Return the entries for two aligned lists of rows."""
+        return np.asarray(self.array[i, j]).reshape(-1)
 
     def block(self, rows: Index, columns: Index) -> Array:
         """Return the entries at two sets of rows; sparse stays sparse."""
@@ -127,8 +159,15 @@ def _columns(array: Array, index: Index) -> Array:
 Factor: TypeAlias = Points | Matrix
 
 
-def cast_in_parallel(array: np.ndarray) -> np.ndarray:
-    """Return a large array in float32, converted on all cores."""
+def as_single(array: Array) -> Array:
+    """Return an array in float32 if it holds floating point numbers; a large one on all cores."""
+    if _arrays.is_sparse(array):
+        return array.astype(np.float32)
+    if not _arrays.is_floating(array):
+        return array
+    if not _arrays.is_numpy(array) or array.size <= 2**22 or array.dtype == np.float32:
+        xp = _arrays.namespace(array)  # not always that of the others
+        return xp.astype(array, xp.float32, copy=False)
     single = np.empty(array.shape, dtype=np.float32)
 
     def cast(rows: slice) -> None:

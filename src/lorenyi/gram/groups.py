@@ -18,7 +18,8 @@ from lorenyi.gram.structure import columns_of, dual, width_of
 from lorenyi.kernels import Delta
 
 if TYPE_CHECKING:
-    from lorenyi.gram.matrix import Gram
+    from lorenyi.gram.memory import InMemory
+    from lorenyi.gram.protocol import Gram
     from lorenyi.gram.streamed import Streamed
 
 
@@ -40,15 +41,15 @@ def support(A: Streamed) -> Streamed:
     return A if sum(counts) == len(A) else A.only(A, _positive, counts, A.mass)
 
 
-def _positive(part: Gram) -> np.ndarray:
+def _positive(part: InMemory) -> np.ndarray:
     return np.asarray(part.weights > 0)
 
 
-def _count(mask: Callable[[Gram], np.ndarray], part: Gram, start: int) -> int:
+def _count(mask: Callable[[InMemory], np.ndarray], part: InMemory, start: int) -> int:
     return int(np.count_nonzero(mask(part)))
 
 
-def folded(A: Streamed) -> Gram | None:
+def folded(A: Streamed) -> InMemory | None:
     """Fold equal rows into one in memory, if that leaves few; None if it does not."""
     # If it pays, there are m <= 2^22 distinct rows and at least 2 m in all. Then 20,000 of them,
     # drawn at random, hold 24 equal pairs on average, or more: if they hold none, it does not.
@@ -73,7 +74,7 @@ class Distinct:
     width: int
 
     @classmethod
-    def of(cls, part: Gram, start: int) -> Distinct:
+    def of(cls, part: InMemory, start: int) -> Distinct:
         """Return those of one block."""
         return cls._grouped(columns_of(part), part.weights, part.scale, width_of(part))
 
@@ -98,12 +99,12 @@ class Distinct:
         root = np.sqrt(total / weights[first])
         return cls([column[first] for column in columns], total, scale[first] * root, width)
 
-    def gram(self, A: Streamed) -> Gram:
+    def gram(self, A: Streamed) -> InMemory:
         """Return the Gram in memory that has the nonzero eigenvalues of A."""
         pairs = zip(A.factors, self.columns or [], strict=True)
         points = [Points(factor.kernel, ArraySource(column)) for factor, column in pairs]
         weights, scale = (v.astype(A.reference.dtype) for v in (self.weights, self.scale))
-        return A.with_factors(points, scale, weights)
+        return A.reduced_to(points, scale, weights)
 
 
 def split(A: Streamed) -> tuple[Array, list[Gram]]:
@@ -134,16 +135,16 @@ def split(A: Streamed) -> tuple[Array, list[Gram]]:
     return singles, blocks + collected
 
 
-def _labels(known: list[np.ndarray], part: Gram) -> np.ndarray:
+def _labels(known: list[np.ndarray], part: InMemory) -> np.ndarray:
     """Return the number of each row's label in the list of all."""
     pairs = zip(known, columns_of(part), strict=True)
     _, group = _arrays.group_rows([np.concatenate(pair) for pair in pairs])
     return group[len(known[0]) :]
 
 
-def _counts(known: list[np.ndarray], part: Gram, start: int) -> np.ndarray:
+def _counts(known: list[np.ndarray], part: InMemory, start: int) -> np.ndarray:
     return np.bincount(_labels(known, part), minlength=len(known[0]))
 
 
-def _among(known: list[np.ndarray], wanted: np.ndarray, part: Gram) -> np.ndarray:
+def _among(known: list[np.ndarray], wanted: np.ndarray, part: InMemory) -> np.ndarray:
     return np.isin(_labels(known, part), wanted)

@@ -10,7 +10,7 @@ import numpy as np
 from lorenyi import _arrays
 from lorenyi._arrays import Array
 from lorenyi.gram.factors import Factor, Matrix, Points
-from lorenyi.gram.matrix import Gram
+from lorenyi.gram.protocol import Gram
 from lorenyi.kernels import Function
 
 
@@ -21,7 +21,7 @@ def on_host(A: Gram) -> Gram:
     factors = [_host_factor(factor) for factor in A.factors]
     weights = _host_array(A.weights)
     diagonal = reduce(mul, [_diagonal(factor) for factor in factors])
-    return A.with_factors(factors, np.sqrt(weights / diagonal), weights)
+    return A.changed(factors=factors, scale=np.sqrt(weights / diagonal), weights=weights)
 
 
 def _host_factor(factor: Factor) -> Factor:
@@ -31,7 +31,7 @@ def _host_factor(factor: Factor) -> Factor:
         everything = slice(0, len(factor))
         block = factor.block(everything, everything)
         rounding = factor.rounding + 4 * _arrays.epsilon(block)
-        return Matrix(_host_array(block), rounding=rounding)
+        return Matrix(_host_array(block), given_rounding=rounding)
     return factor.map(_host_array)
 
 

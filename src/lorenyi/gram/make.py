@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from functools import reduce
+from functools import partial, reduce
 from typing import Any, Literal
 
 import numpy as np
@@ -15,9 +15,10 @@ from lorenyi.data.reading import Data, read
 from lorenyi.data.sources import ArraySource, Source
 from lorenyi.data.streams import Stream
 from lorenyi.gram.factors import Points, rules_of
-from lorenyi.gram.matrix import Gram
-from lorenyi.gram.ready import frequencies, from_matrix, points_of
-from lorenyi.gram.streamed import streamed
+from lorenyi.gram.memory import InMemory
+from lorenyi.gram.protocol import Gram
+from lorenyi.gram.ready import frequencies, from_matrix, number_of_points, points_of
+from lorenyi.gram.streamed import Streamed
 from lorenyi.gram.unit import normalized
 from lorenyi.kernels import (
     Delta,
@@ -43,7 +44,7 @@ def gram(
     Parameters
     ----------
     x : array, data-frame, column or sequence of n points; or a matrix, with `Precomputed()`
-        Rows are points; further axes are flattened.
+        Rows are points. More than two axes are refused: say which of them holds the points.
     kernel : Kernel or callable, optional
         Default: numbers get `Gaussian("median")`; text, truth values, categoricals and whole
         numbers of at most ten distinct values `Delta()`; a mixed data-frame the product of both.
@@ -87,16 +88,17 @@ def gram(
     if isinstance(given, Stream):
         column = _stream_frequency(weights, len(given), f"{name}'s weights")
         parts = _parts(data, kernel, name, column)
-        return joint(*[streamed(k, p, column, name) for k, p in parts])
+        return joint(*[_from_stream(k, p, column, name) for k, p in parts])
     n = int(given.shape[0])
     frequency = None if weights is None else frequencies(weights, n, f"{name}'s weights")
     parts = _parts(data, kernel, name, frequency)
     grams = [_from_points(k, p, frequency, data.reference, name) for k, p in parts]
     if len(grams) > 1:  # then it is said which columns are which
-        for A, categorical in zip(grams, (False, True), strict=True):
-            A.names = tuple(
-                f"[{data.columns(categorical, frequency)}]: {kernel}" for kernel in A.names
-            )
+        columns = [data.columns(categorical, frequency) for categorical in (False, True)]
+        grams = [
+            A.changed(names=[f"[{these}]: {kernel}" for kernel in A.names])
+            for A, these in zip(grams, columns, strict=True)
+        ]
     return joint(*grams)
 
 
@@ -156,7 +158,7 @@ def _parts(
 
 def _from_points(
     kernel: Kernel, points: Array, frequency: np.ndarray | None, reference: Array, name: str
-) -> Gram:
+) -> InMemory:
     if isinstance(kernel, Delta):  # its eigenvalues are exact, whatever the labels came in
         xp = _arrays.namespace(reference)
         reference = xp.astype(reference, xp.float64)
@@ -180,8 +182,51 @@ def _from_points(
         n = points_of(frequency, f"{name}'s weights")
         weights = _arrays.like(frequency / frequency.sum(), reference)
         scale = _arrays.namespace(weights).sqrt(weights)
-    return Gram([Points(kernel, source, rules=rules)], scale, weights, n)
+    return InMemory((Points(kernel, source, rules=rules),), scale, weights, n)
 
 
 def _equal(n: int, power: float) -> np.ndarray:
     return np.full(n, (1.0 / n) ** power)
+
+
+# ------------------------------------------------------------------------------- not in memory
+
+
+def _from_stream(kernel: Kernel, points: Stream, frequency: Source | None, name: str) -> Streamed:
+    """Make the Gram of one stream."""
+    column = None if frequency is None else points.aligned([frequency])[0]
+    if column is not None:
+        column = column.each(partial(_checked_frequency, f"{name}'s weights"))
+        total, rows = column.sum(_total)
+        n = number_of_points(float(total), int(rows), f"{name}'s weights")
+    else:
+        total = n = float(len(points))
+    if isinstance(kernel, Delta):  # beside others, integers and floats would not keep apart
+        points = points.each(_arrays.codes)
+    elif column is None:
+        points = points.each(_arrays.as_points)
+    else:
+        there = column.locate(np.array([0.5 * float(total)]))  # a row that has a weight
+        row = points.take(there).all()
+        points = points.stack([points, column]).each(partial(_present, row))
+    rules = rules_of(kernel, points.shape[1])
+    settled, prepared = normalized(*kernel.prepare(points, column), name)
+    return Streamed((Points(settled, prepared, rules=rules),), column, 1.0 / float(total), n)
+
+
+def _present(row: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """Return points beside their weights, with one row for those of weight 0, which are absent."""
+    return np.where(rows[:, -1:] > 0, rows[:, :-1], row)
+
+
+def _checked_frequency(name: str, rows: np.ndarray) -> np.ndarray:
+    values = rows.astype(np.float64)
+    if rows.shape[1] != 1:
+        raise ValueError(f"{name} must be one number for each row, found {rows.shape[1]}")
+    if not (values >= 0).all():
+        raise ValueError(f"{name} must not be negative, found {values.min():g}")
+    return values
+
+
+def _total(rows: np.ndarray, block: slice) -> np.ndarray:
+    return np.array([rows.sum(), np.count_nonzero(rows)])

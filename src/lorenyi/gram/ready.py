@@ -14,7 +14,8 @@ from lorenyi.data.columns import require_finite
 from lorenyi.data.reading import as_array
 from lorenyi.data.sources import slices
 from lorenyi.gram.factors import TILE, Matrix
-from lorenyi.gram.matrix import Gram
+from lorenyi.gram.memory import InMemory
+from lorenyi.gram.protocol import Gram
 from lorenyi.gram.unit import positive_root
 
 
@@ -40,8 +41,9 @@ def from_matrix(K: Any, weights: Any, check: str, name: str) -> Gram:
     present = _arrays.like((frequency > 0).astype(np.float64), reference)
     xp = _arrays.namespace(diagonal)
     root = positive_root(xp.where(present > 0, diagonal, 1.0), name)  # a row of weight 0 is absent
-    factor = Matrix(_divided(K, root), rounding=rounding)
-    A = Gram([factor], xp.sqrt(relative), relative, points_of(frequency, f"{name}'s weights"))
+    factor = Matrix(_divided(K, root), given_rounding=rounding)
+    points = points_of(frequency, f"{name}'s weights")
+    A = InMemory((factor,), xp.sqrt(relative), relative, points)
     if check == "full":
         with one_thread():
             _prove_positive(A, name)

@@ -15,14 +15,15 @@ from lorenyi.gram.factors import Matrix, Points
 from lorenyi.kernels import Delta, row_products
 
 if TYPE_CHECKING:
-    from lorenyi.gram.matrix import Gram
+    from lorenyi.gram.memory import InMemory
+    from lorenyi.gram.protocol import Gram
 
 
 WHOLE = 20_000  # rows up to which any that are equal are folded
 DISTINCT = 2**22  # of more, the distinct ones hold at most so many numbers, and are half at most
 
 
-def reduced(A: Gram) -> tuple[Array, list[Gram]]:
+def reduced(A: InMemory) -> tuple[Array, list[Gram]]:
     """Return eigenvalues known at sight, and smaller Grams that hold the others."""
     if not any(isinstance(factor, Points) for factor in A.factors):
         return A.weights[:0], [support(A)]
@@ -30,13 +31,13 @@ def reduced(A: Gram) -> tuple[Array, list[Gram]]:
     return singles, [dual(block) for block in blocks]
 
 
-def support(A: Gram) -> Gram:
+def support(A: InMemory) -> InMemory:
     """Drop the rows of zero weight."""
     positive = _arrays.to_numpy(A.weights) > 0
     return A if positive.all() else A.take(np.flatnonzero(positive))
 
 
-def folded(A: Gram) -> Gram:
+def folded(A: InMemory) -> InMemory:
     """Fold equal rows of all factors into one (not where a gradient is asked for).
 
     Of many rows only if few are left: to find some that are equal, each would have to meet every
@@ -48,10 +49,7 @@ def folded(A: Gram) -> Gram:
     if not pays(len(first), A):
         return A
     weights = np.bincount(group, weights=_arrays.to_numpy(A.weights))
-    folded = A.take(first)
-    total = _arrays.like(weights, folded.weights)
-    root = _arrays.namespace(total).sqrt(total / folded.weights)
-    return A.with_factors(folded.factors, folded.scale * root, total)
+    return A.take(first).weighted(_arrays.like(weights, A.weights))
 
 
 def pays(distinct: int, A: Gram) -> bool:
@@ -73,7 +71,7 @@ def width_of(A: Gram) -> int:
     return numbers + any(isinstance(f.kernel, Delta) for f in points)
 
 
-def split(A: Gram) -> tuple[Array, list[Gram]]:
+def split(A: InMemory) -> tuple[Array, list[Gram]]:
     """Split along the equality kernel into diagonal blocks; blocks of one row are values."""
     labels = [f for f in A.factors if isinstance(f, Points) and isinstance(f.kernel, Delta)]
     others = [f for f in A.factors if not isinstance(f.kernel, Delta)]
@@ -81,7 +79,7 @@ def split(A: Gram) -> tuple[Array, list[Gram]]:
         return A.weights[:0], [A]
     codes = [_arrays.to_numpy(label.source.all()) for label in labels]
     _, group = _arrays.group_rows(codes)
-    rest = A.with_factors(others)
+    rest = A.changed(factors=others)
     if not others:  # all rows of a group are equal: one eigenvalue, their weight
         total = np.bincount(group, weights=_arrays.to_numpy(A.weights))
         return _arrays.like(total, A.weights), []
@@ -90,11 +88,14 @@ def split(A: Gram) -> tuple[Array, list[Gram]]:
     starts = np.cumsum(counts) - counts
     alone = order[starts[counts == 1]]
     members = [order[a : a + c] for a, c in zip(starts, counts, strict=True) if c > 1]
-    blocks = [rest.take(index) for index in members]
+    blocks: list[Gram] = [rest.take(index) for index in members]
     if len(counts) > 1:
-        for block in blocks:
-            block.mass = float(np.sum(_arrays.to_numpy(block.weights), dtype=np.float64))
+        blocks = [block.changed(mass=_total(block.weights)) for block in blocks]
     return _arrays.take(A.weights, alone), blocks
+
+
+def _total(weights: Array) -> float:
+    return float(np.sum(_arrays.to_numpy(weights), dtype=np.float64))
 
 
 def dual(A: Gram) -> Gram:
@@ -109,10 +110,11 @@ def dual(A: Gram) -> Gram:
     one = xp.ones_like(moments[0, :])
     # Sums over the rows, whose rounding adds up like a random walk.
     rounding = math.sqrt(len(A)) * _arrays.epsilon(moments) + A.roundoff
-    return A.with_factors([Matrix(moments, rounding=rounding)], one, xp.linalg.diagonal(moments))
+    factor = Matrix(moments, given_rounding=rounding)
+    return A.reduced_to((factor,), one, xp.linalg.diagonal(moments))
 
 
-def _moments(A: Gram, start: int) -> Array:
+def _moments(A: InMemory, start: int) -> Array:
     """Return Z'Z, a few rows at a time."""
     points = [f for f in A.factors if isinstance(f, Points)]
     width = math.prod([int(f.kernel.width(f.source.shape[1]) or 1) for f in points])

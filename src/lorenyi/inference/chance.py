@@ -270,10 +270,7 @@ def _sides(x: Variable, y: Variable, weights: Any, seed: int) -> list[Gram]:
 
 def _part(A: Gram, rows: np.ndarray) -> Gram:
     """Return some rows, each of weight one over their number."""
-    part = A.take(rows)
-    weights = np.full(len(rows), 1.0 / len(rows))
-    scale = np.asarray(part.scale) / np.sqrt(np.asarray(part.weights) * len(rows))
-    return Gram(part.factors, scale, weights, len(rows), A.names)
+    return A.take(rows).weighted(np.full(len(rows), 1.0 / len(rows)), len(rows))
 
 
 def _called(

@@ -135,7 +135,7 @@ def conditional_independence_test(
     with one_thread():
         X, Y = scores(A, "x"), scores(B, "y")
         Z = gram(places, QUICK)
-        Z = Z.with_factors([*Z.factors, *_nominal(C)])
+        Z = Z.changed(factors=[*Z.factors, *_nominal(C)])
         left = standardized_residuals(np.hstack([X, Y]), Z)
         parts = (left[:, : X.shape[1]], left[:, X.shape[1] :])
         statistics = _statistics(*parts, places, multiples)
@@ -212,7 +212,7 @@ def _nominal(C: Gram) -> list[Points]:
 def _places(C: Gram) -> tuple[np.ndarray, np.ndarray]:
     """Return normal scores of the numbers that are given, and groups by the labels."""
     nominal = _nominal(C)
-    numbers = C.with_factors([f for f in C.factors if f not in nominal])
+    numbers = C.changed(factors=[f for f in C.factors if f not in nominal])
     places = scores(numbers, "given")
     if places.shape[1] > MAX_SOUND_COLUMNS:
         warnings.warn(

@@ -88,7 +88,9 @@ def scaled(A: Gram, multiple: float) -> Gram:
     """Return the Gram with a multiple of its bandwidths."""
     if multiple == 1.0:
         return A
-    return A.with_factors([_scaled_factor(f, multiple) if _is_scaled(f) else f for f in A.factors])
+    return A.changed(
+        factors=[_scaled_factor(f, multiple) if _is_scaled(f) else f for f in A.factors]
+    )
 
 
 def _is_scaled(factor: Factor) -> bool:

@@ -8,7 +8,7 @@ import numpy as np
 
 from lorenyi import _arrays
 from lorenyi.gram import Gram
-from lorenyi.influence import on_host
+from lorenyi.gram.host import on_host
 
 MAX_ROWS = 200_000  # that are tested: of more, a random sample
 
@@ -48,10 +48,7 @@ def _repeated(A: Gram) -> np.ndarray | None:
 
 def _taken(A: Gram, index: np.ndarray | None) -> Gram:
     """Return rows of a Gram, each of weight 1 / n."""
-    A = A.detached() if A.in_memory else A
-    A = A if index is None else A.take(index)
-    A = A if _arrays.is_numpy(A.reference) else on_host(A)
-    n = len(A)
-    weights = np.full(n, 1.0 / n)
-    scale = np.asarray(A.scale, dtype=np.float64) / np.sqrt(np.asarray(A.weights) * n)
-    return Gram(A.factors, scale, weights, n, A.names)
+    B = A.detached()
+    B = B.collected() if index is None else B.take(index)
+    B = on_host(B).collected()
+    return B.weighted(np.full(len(B), 1.0 / len(B)), len(B))

@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from lorenyi._memory import fits
 from lorenyi.bandwidths import GeometricMean, Nearest
 from lorenyi.functionals import Renyi
-from lorenyi.gram import Gram, gram, joint
+from lorenyi.gram import Gram, gram, joint, symmetric
 from lorenyi.kernels import Delta, Gaussian, Kernel
 from lorenyi.nn import spectra
 from lorenyi.nn.kernels import AnyKernel, LearnableGaussian, is_plain, matrix, settled
@@ -134,7 +134,7 @@ def of_grams(entropy: Renyi, variables: Known, groups: list[list[str]]) -> list[
     """Return the same by Grams: for any kernel, any solver, and more rows than can be squared."""
     alone = {name: gram_of(x, kernel, name) for name, (x, kernel) in variables.items()}
     if entropy.solver.alike:
-        alone = {name: A.symmetric() for name, A in alone.items()}
+        alone = {name: symmetric(A) for name, A in alone.items()}
     values = [entropy.tensor(joint(*[alone[name] for name in group])) for group in groups]
     reference = next(x for x, _ in variables.values())
     return [torch.as_tensor(value, device=reference.device) for value in values]
@@ -145,7 +145,7 @@ def gram_of(x: Tensor, kernel: Kernel | LearnableGaussian, name: str) -> Gram:
     if isinstance(kernel, LearnableGaussian):
         made: Gram = kernel(x)
         return made
-    return gram(x, kernel, name=name)
+    return gram(x.flatten(1) if x.ndim > 2 else x, kernel, name=name)  # such as images
 
 
 def for_batch(entropy: Renyi, n: int) -> Renyi:

@@ -13,11 +13,10 @@ import warnings
 from dataclasses import dataclass, field, replace
 from numbers import Real
 
-from lorenyi import _arrays
 from lorenyi._memory import fits
 from lorenyi._progress import Progress, note, reporting
 from lorenyi._threads import one_thread, parallel
-from lorenyi.gram import Gram
+from lorenyi.gram import Gram, squared_norm
 from lorenyi.gram.host import on_host
 from lorenyi.pairs import MAX_ALL_ROWS, PairMean, pair_mean
 from lorenyi.spectra.bounds import union
@@ -149,6 +148,15 @@ class Auto(Solver):
             with reporting(self.progress, 1, "spectra"):
                 return Prover(tol, self.memory, self.seed).search(on_host(A), rank, width)
 
+    @property
+    def wanted_error(self) -> float | None:
+        """Computing error in bits that was asked for."""
+        return self.tol
+
+    def proven(self, A: Gram, alpha: float, rank: int | None, width: Width) -> Spectrum:
+        """Return what bounds the entropy; order 0 counts eigenvalues, so it takes all."""
+        return Exact()(A, rank) if alpha == 0 else self(A, rank, width)
+
     def solve(self, A: Gram, rank: int | None) -> Spectrum:
         """Solve one block as a whole."""
         return self(A, rank)
@@ -175,7 +183,7 @@ class Auto(Solver):
             if noise.standard_error <= goal.tol:
                 break
             if 8 * found.pairs >= float(len(A)) ** 2:
-                return PairMean(A.squared_norm(), A.n)
+                return PairMean(squared_norm(A), A.n)
             found = pair_mean(A, self.seed, pairs=4 * found.pairs)
         return found
 

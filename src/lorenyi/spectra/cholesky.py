@@ -6,7 +6,6 @@ a bound on what is missing. Smooth kernels in few dimensions need few columns.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -16,7 +15,7 @@ import scipy.linalg
 
 from lorenyi import _arrays
 from lorenyi.data.sources import ArraySource, Source, slices
-from lorenyi.gram import Gram, Points
+from lorenyi.gram import Gram, InMemory, Points
 from lorenyi.spectra.bounds import MAX_ROUNDOFF, enclose_sum, rounding
 from lorenyi.spectra.solver import Solver, require_seed, require_size
 from lorenyi.spectra.spectrum import Kind, Spectrum
@@ -273,11 +272,11 @@ class PivotedCholesky(Solver):
         return (Nystroem(A, factor) if sampled else factor).spectrum()
 
 
-def subsample(A: Gram, size: int, seed: int) -> Gram:
+def subsample(A: Gram, size: int, seed: int) -> InMemory:
     """Return the Gram of a random sample of the rows, scaled to the same mass."""
     part = A.sample(size, seed)
     share = float(np.sum(_arrays.to_numpy(part.weights))) / A.mass
-    return part.with_factors(part.factors, part.scale / math.sqrt(share), part.weights / share)
+    return part.weighted(part.weights / share)
 
 
 class Nystroem:
@@ -322,14 +321,14 @@ class Nystroem:
         return _features(A.take(rows), self.pivots, self.inverse)
 
 
-def _features(rows: Gram, pivots: Gram, inverse: np.ndarray) -> np.ndarray:
+def _features(rows: InMemory, pivots: InMemory, inverse: np.ndarray) -> np.ndarray:
     """Return rows of the factor F = diag(s) K(rows, pivots) L^-T."""
-    kernel = rows.cross(slice(0, len(rows)), pivots)
+    kernel = rows.cross(pivots)
     return np.asarray((kernel @ inverse) * rows.scale[:, None])
 
 
 def _stream(
-    pivots: Gram, inverse: np.ndarray, rows: Gram, start: int
+    pivots: InMemory, inverse: np.ndarray, rows: InMemory, start: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return F'F of some rows, and what they leave over of the diagonal; few rows at a time."""
     moments = np.zeros_like(inverse)

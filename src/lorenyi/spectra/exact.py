@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from lorenyi import _arrays
-from lorenyi.gram import Gram
+from lorenyi.gram import Gram, symmetric
 from lorenyi.spectra.solver import Solver, descending, rayleigh
 from lorenyi.spectra.spectrum import Spectrum
 
@@ -23,7 +23,7 @@ class Exact(Solver):
 
     def solve(self, A: Gram, rank: int | None) -> Spectrum:
         """Decompose one block."""
-        dense = (A.symmetric() if A.tracks_gradient else A).dense()
+        dense = (symmetric(A) if A.tracks_gradient else A).dense()
         if _arrays.tracks_gradient(dense):
             _, V = _arrays.eigh(_arrays.detach(dense))
             values = rayleigh(dense, V)

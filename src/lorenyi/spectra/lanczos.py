@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lorenyi.gram import Gram
+from lorenyi.gram import Gram, held
 from lorenyi.spectra.krylov import Krylov
 from lorenyi.spectra.solver import Solver, require_seed, require_size
 from lorenyi.spectra.spectrum import Spectrum
@@ -54,7 +54,7 @@ class Lanczos(Solver):
         """Iterate on one block."""
         if rank is not None and min(self.steps, len(A)) < rank:
             raise ValueError(f"steps={self.steps} must be at least rank={rank}: raise steps=")
-        krylov = Krylov(A.detached().held(), 1, self.steps, self.seed)
+        krylov = Krylov(held(A.detached()), 1, self.steps, self.seed)
         if self.tol is None:
             krylov.fill()
         else:
@@ -106,7 +106,7 @@ class BlockLanczos(Solver):
                 f"steps={self.steps} of block={self.block} must reach rank={rank}: raise steps="
             )
         plain = A.detached()
-        plain = plain.single().held() if self.single else plain.held()
+        plain = held(plain.single() if self.single else plain)
         krylov = Krylov(plain, self.block, steps * self.block, self.seed)
         krylov.fill()
         return krylov.spectrum(A, rank)

@@ -28,7 +28,7 @@ import scipy.linalg
 
 from lorenyi import _arrays
 from lorenyi.data.sources import slices
-from lorenyi.gram import Gram, Points
+from lorenyi.gram import Gram, InMemory, Points
 from lorenyi.spectra.bounds import MAX_ROUNDOFF
 from lorenyi.spectra.cholesky import Factor, subsample
 from lorenyi.spectra.spectrum import Spectrum
@@ -121,9 +121,9 @@ class Pivots:
         core[np.diag_indices_from(core)] += len(core) * eps * np.trace(core)
         self.lower = scipy.linalg.cholesky(core, lower=True, check_finite=False)
 
-    def features(self, A: Gram) -> np.ndarray:
+    def features(self, A: InMemory) -> np.ndarray:
         """Return the rows of the factor F = diag(s) K(A, pivots) L^-T."""
-        kernel = A.cross(slice(0, len(A)), self.rows) * A.scale[:, None]
+        kernel = A.cross(self.rows) * A.scale[:, None]
         return np.asarray(self._solved(kernel.T).T)
 
     def moments(self, A: Gram) -> np.ndarray:
@@ -137,12 +137,12 @@ class Pivots:
         )
 
 
-def _kernel_moments(pivots: Gram, rows: Gram, start: int) -> np.ndarray:
+def _kernel_moments(pivots: InMemory, rows: InMemory, start: int) -> np.ndarray:
     """Return K'WK of some rows with the pivots, few rows at a time."""
     total = np.zeros((len(pivots), len(pivots)))
     for cut in slices(len(rows), 2048):
         part = rows.rows(cut)
-        kernel = part.cross(slice(0, len(part)), pivots) * part.scale[:, None]
+        kernel = part.cross(pivots) * part.scale[:, None]
         total += kernel.T @ kernel
     return total
 
@@ -201,7 +201,7 @@ class _Estimation:
         m = len(self.Q)
         count = min(m, TAIL_ROWS)
         some = np.linspace(0, m - 1, count).astype(np.int64)
-        E, here = self.part.single().block(some, slice(0, m)), (np.arange(count), some)
+        E, here = self.part.single().columns(some).T, (np.arange(count), some)
         E = (E.toarray() if _arrays.is_sparse(E) else E) - self.F[some] @ self.F.T
         E[here] = 0.0
         columns = np.einsum("ij,ij->j", E, E, dtype=np.float64) * (m / count)

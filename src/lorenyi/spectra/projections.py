@@ -19,6 +19,7 @@ import scipy.sparse
 from lorenyi import _arrays
 from lorenyi._arrays import Array
 from lorenyi.gram import Gram
+from lorenyi.gram.tiles import row_blocks
 from lorenyi.spectra.solver import Solver, descending, require_seed, require_size
 from lorenyi.spectra.spectrum import Spectrum
 
@@ -140,7 +141,8 @@ class HadamardProjection(Projection):
         order, sign, chosen, size = self._parts(n)
         everything = slice(0, n)
         parts = []
-        for rows in A.row_blocks():
+        A = A.collected()
+        for rows in row_blocks(A):
             block = A.block(rows, everything)
             block = block.toarray() if _arrays.is_sparse(block) else block
             signed = block * _arrays.like(sign, A.reference)[None, :]

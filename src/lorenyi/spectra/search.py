@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from lorenyi import _arrays
-from lorenyi.gram import Gram, Points
+from lorenyi.gram import Gram, Points, held
 from lorenyi.spectra.bounds import enclosure
 from lorenyi.spectra.cholesky import Factor, Nystroem, subsample
 from lorenyi.spectra.exact import Exact
@@ -239,7 +239,7 @@ class KrylovSearch(Search):
         matrix = A.single() if single else A
         block = 64 if not hold else 32 if len(A) > 3000 else 16
         size = 7 * self.rank // 4 + block
-        matrix = matrix.held() if hold else matrix
+        matrix = held(matrix) if hold else matrix
         self.krylov = Krylov(matrix, block, -(-size // block) * block, seed)
         self.krylov.fill()
         dense = matrix.is_ready and not matrix.is_sparse and _arrays.is_numpy(matrix.reference)

@@ -11,8 +11,9 @@ import numpy as np
 
 from lorenyi import _arrays
 from lorenyi._arrays import Array
+from lorenyi._progress import Progress
 from lorenyi._threads import one_thread
-from lorenyi.gram import Gram
+from lorenyi.gram import Gram, squared_norm, symmetric
 from lorenyi.pairs import PairMean
 from lorenyi.spectra.bounds import union
 from lorenyi.spectra.spectrum import Spectrum, require_rank
@@ -62,10 +63,18 @@ class Solver(ABC):
     Attributes
     ----------
     alike : bool
-        Whether rows and columns of A are treated alike, so that `Gram.symmetric` will do.
+        Whether rows and columns of A are treated alike, so that `symmetric` will do.
+    progress : bool or callable, optional
+        How to report on long calls.
     """
 
     alike: ClassVar[bool] = True
+    progress: Progress = None
+
+    @property
+    def wanted_error(self) -> float | None:
+        """Computing error in bits that was asked for; None where the effort is fixed."""
+        return None
 
     def __call__(self, A: Gram, rank: int | None = None, width: Width | None = None) -> Spectrum:
         """Return the leading eigenvalues of A: at least `rank` of them, or all it can give.
@@ -88,8 +97,12 @@ class Solver(ABC):
         Order 2 without a rank needs no eigenvalues.
         """
         if goal.alpha == 2 and goal.rank is None:
-            return PairMean(A.squared_norm(), A.n)
+            return PairMean(squared_norm(A), A.n)
         return self(A, goal.rank)
+
+    def proven(self, A: Gram, alpha: float, rank: int | None, width: Width) -> Spectrum:
+        """Return what bounds the entropy of an order and rank, until it is narrow enough."""
+        return self(A, rank, width)
 
     @abstractmethod
     def solve(self, A: Gram, rank: int | None) -> Spectrum:
@@ -115,9 +128,8 @@ def rayleigh(A: Gram | Array, V: Array) -> Array:
     For converged vectors the derivative of this line is the exact one of the eigenvalues; for
     vectors after few steps it is the paper's approximation.
     """
-    if isinstance(A, Gram):
-        return A.symmetric().forms(V)
-    return _arrays.namespace(V).sum(V * (A @ V), axis=0)
+    matrix = symmetric(A) if isinstance(A, Gram) else A
+    return _arrays.namespace(V).sum(V * (matrix @ V), axis=0)
 
 
 def require_size(argument: str, found: object, least: int, why: str) -> None:

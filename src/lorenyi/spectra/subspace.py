@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from lorenyi import _arrays
 from lorenyi._arrays import Array
-from lorenyi.gram import Gram
+from lorenyi.gram import Gram, symmetric
 from lorenyi.spectra.exact import Exact
 from lorenyi.spectra.solver import Solver, rayleigh, require_seed, require_size
 from lorenyi.spectra.spectrum import Spectrum
@@ -56,7 +56,7 @@ class SubspaceIteration(Solver):
             )
         if rank + self.extra >= len(A):  # the block would be all of the space
             return Exact().solve(A, rank)
-        A = A.symmetric()
+        A = symmetric(A)
         values, V = self._iterate(A.detached().__matmul__, A, rank)
         values = rayleigh(A, V) if A.tracks_gradient else values
         return Spectrum(values, len(A), A.mass, "ritz", rounding=A.tolerance)

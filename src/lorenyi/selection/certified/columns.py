@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property, reduce
+from functools import cached_property
 
 import numpy as np
 
 from lorenyi import _arrays
 from lorenyi.data.sources import slices
-from lorenyi.gram import Gram
+from lorenyi.gram import Gram, held, joint
 from lorenyi.selection.certified.limits import LIMITS
 from lorenyi.spectra.cholesky import Factor
 
@@ -84,10 +84,7 @@ def fold(grams: Sequence[Gram], codes: np.ndarray) -> Gram:
     first = first_of(codes)
     old = _arrays.to_numpy(grams[0].weights)
     weights = np.bincount(codes, weights=old)
-    root = np.sqrt(weights / old[first])
-    taken_ = [A.take(first) for A in grams]
-    parts = [A.with_factors(A.factors, A.scale * root, weights) for A in taken_]
-    return reduce(lambda A, B: A * B, parts)
+    return joint(*[A.take(first).weighted(weights) for A in grams])
 
 
 def first_of(codes: np.ndarray) -> np.ndarray:
@@ -99,9 +96,9 @@ def first_of(codes: np.ndarray) -> np.ndarray:
 
 def unit_kernel(A: Gram, single: bool = False) -> np.ndarray:
     """Return the matrix of a Gram without its weights: ones on the diagonal."""
-    held = A.single(points=False).held() if single else A.held()
-    kernel: np.ndarray = _arrays.to_numpy(held.factors[0].array)
-    scale = _arrays.to_numpy(held.scale) / np.sqrt(_arrays.to_numpy(held.weights))
+    stored = held(A.single(points=False) if single else A)
+    kernel: np.ndarray = _arrays.to_numpy(stored.factors[0].array)
+    scale = _arrays.to_numpy(stored.scale) / np.sqrt(_arrays.to_numpy(stored.weights))
     if np.max(np.abs(scale - 1.0)) > 4 * _arrays.epsilon(kernel):
         kernel = kernel * scale[:, None] * scale[None, :]
     return kernel
