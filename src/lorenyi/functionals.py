@@ -8,6 +8,7 @@ computed until its estimated computing error is a small share of that.
 from __future__ import annotations
 
 import math
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -67,6 +68,11 @@ class Functional(ABC):
     def solved(self, A: Gram, tol: float, found: Pilot | None) -> Estimate:
         """Return the value, computed to a tolerance in bits, with the influences of a pilot."""
 
+    @property
+    def largest_error(self) -> float:
+        """Computing error in bits that no result exceeds without a warning."""
+        return COARSEST_TOL
+
     def tolerance(self, standard_error: float, slope: float = 1.0) -> float:
         """Return the computing error of each term of a formula that has a standard error.
 
@@ -113,7 +119,20 @@ def evaluate(formula: Formula, entropy: Callable[[Gram], Any], *grams: Gram) -> 
     known = formula(rough)
     tol = entropy.tolerance(known.standard_error, known.computing_error or 1.0)
     with reporting(entropy.progress, len(pilots), "entropies") as report:
-        return formula(fine)
+        value = formula(fine)
+    _warn_of_error(value.computing_error, entropy.largest_error)
+    return value
+
+
+def _warn_of_error(error: float | None, largest: float) -> None:
+    """Warn where the tolerance that was asked for, or the coarsest, is not reached."""
+    if error is not None and error > largest:
+        warnings.warn(
+            f"the computing error is estimated to be {error:.2g} bits; use a larger order, a "
+            "rank=, a wider kernel, or Exact()",
+            RuntimeWarning,
+            stacklevel=4,
+        )
 
 
 def plain(entropy: Callable[[Gram], Any]) -> Callable[[Gram], Any]:
@@ -215,6 +234,11 @@ class Renyi(Functional):
         goal = Goal(self.alpha, self._order, FINEST_TOL, self._bits)
         with one_thread(A.reference):
             return self._value_of(self.solver.estimate(A, goal))
+
+    @property
+    def largest_error(self) -> float:
+        """Computing error that was asked for, or the coarsest."""
+        return COARSEST_TOL if self.solver.wanted_error is None else self.solver.wanted_error
 
     def tolerance(self, standard_error: float, slope: float = 1.0) -> float:
         """Return the computing error of each term; where the solver was given one, that of all."""

@@ -9,7 +9,6 @@ of rows (`lorenyi.pairs`). Certified bounds come from `lorenyi.spectra.prover`.
 from __future__ import annotations
 
 import math
-import warnings
 from dataclasses import dataclass, field, replace
 from numbers import Real
 
@@ -172,9 +171,7 @@ class Auto(Solver):
                 return Exact()(A, goal.rank)
             if A.tracks_gradient:
                 return self._differentiable(A, goal.rank)
-            found = self._blocks(on_host(A), goal)
-            self._warn(A, goal.error(found, goal.rank), goal)
-            return found
+            return self._blocks(on_host(A), goal)
 
     def _pairs(self, A: Gram, goal: Goal) -> PairMean:
         """All pairs of rows, or so many that their noise is below a tolerance asked for."""
@@ -198,23 +195,17 @@ class Auto(Solver):
 
         return union([*known, *parallel(estimated, blocks)], A.n, A.mass)
 
-    def _warn(self, A: Gram, error: float, goal: Goal) -> None:
-        """Warn where a tolerance that was asked for, or the coarsest, is not reached."""
-        if error > (COARSEST_TOL if self.tol is None else goal.tol):
-            warnings.warn(
-                f"{A!r}: the computing error is estimated to be {error:.2g} bits; use a larger "
-                "order, a rank=, a wider kernel, or Exact()",
-                RuntimeWarning,
-                stacklevel=2,
-            )
-
     def _block(self, A: Gram, goal: Goal) -> Spectrum:
         """Estimate the spectrum of one block, to the tolerance in bits of its own entropy."""
         if len(A) <= LIMITS.dense or A.is_sparse:
             return Exact().solve(A, None)
         found = LowRank(A, self.seed)
         level = _level(goal)
-        way = self._by_quadrature if _storable(A, LIMITS.stored) else self._by_factor
+        flat = found.sampled and _storable(A, LIMITS.stored_at_last) and _is_flat(found, level)
+        if flat:
+            found = LowRank(A, self.seed, may_sample=False)
+        stored = flat or _storable(A, LIMITS.stored)
+        way = self._by_quadrature if stored else self._by_factor
         spectrum, error = way(found, goal, level)
         if found.sampled and error > COARSEST_TOL and _storable(A, LIMITS.stored_at_last):
             found = LowRank(A, self.seed, may_sample=False)
@@ -332,6 +323,15 @@ def _grown(found: LowRank, most: int, level: float) -> bool:
         if not found.grow(min(max(64, found.size // 4), most - found.size)):
             return False
     return found.size < most
+
+
+def _is_flat(found: LowRank, level: float) -> bool:
+    """Tell whether four times the least columns would still leave too much, as far as these say.
+
+    Seen: four times the columns leave a quarter at best, and a tenth of that is the error in bits.
+    """
+    _grown(found, LIMITS.least, level)
+    return found.rest > max(40 * COARSEST_TOL, 4 * level)
 
 
 def _misses_rare_rows(found: LowRank) -> bool:
