@@ -207,14 +207,18 @@ def allowance(case, answer):
     """Return by how much an answer may be off besides rounding; None: by any amount.
 
     `Auto` says it, by how much what it does not know may change the value; it is taken at three
-    times its word, since that is an estimate. Where it says nothing it is the coarsest.
+    times its word, since that is an estimate, and to a fiftieth of the standard error, which no
+    default result is computed below. Where it says nothing it is the coarsest.
     """
     if complete(case) or (case.alpha == 2 and case.rank is None):
         return 0.0
     if not isinstance(case.solver, lr.Auto):
         return None
     said = answer.computing_error
-    return 3 * said if said is not None else asked(case)
+    if said is None:
+        return asked(case)
+    beside = answer.standard_error if case.solver.tol is None else 0.0
+    return 3 * said + 0.02 * (beside if math.isfinite(beside) else 0.0)
 
 
 def asked(case):
