@@ -6,7 +6,7 @@ Dask runs it: on the workers of your `Client` if there is one, else on threads o
 >>> import dask.array as da, lorenyi as lr
 >>> x = da.arange(40_000, chunks=10_000) / 4_000.0
 >>> lr.entropy(x.reshape(-1, 1), entropy=lr.Renyi(alpha=2, rank=20))
-1.20637 ± 0.00036 bits (x: Gaussian(sigma=2.929))
+1.20637 ± 0.00035 bits (x: Gaussian(sigma=2.929))
 """
 
 from __future__ import annotations

@@ -237,8 +237,8 @@ class Renyi(Functional):
 
     @property
     def largest_error(self) -> float:
-        """Computing error that was asked for, or the coarsest."""
-        return COARSEST_TOL if self.solver.wanted_error is None else self.solver.wanted_error
+        """Computing error that was asked for, or the coarsest; any where the effort is fixed."""
+        return self.solver.largest_error
 
     def tolerance(self, standard_error: float, slope: float = 1.0) -> float:
         """Return the computing error of each term; where the solver was given one, that of all."""

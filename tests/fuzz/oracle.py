@@ -67,6 +67,8 @@ def _median_length(difference, w):
 
 def weighted_median(values, weights):
     """Return the middle of values, each there as often as its weight says."""
+    if (weights == weights[0]).all():  # sums of equal ones are rounded, and then decide
+        return float(np.median(values))
     order = np.argsort(values)
     values, mass = values[order], np.cumsum(weights[order].astype(np.longdouble))
     half = mass[-1] / 2
@@ -258,7 +260,7 @@ def _log2_rank(values, n, rank, delta, eps):
     """
     rounding = len(values) * eps * values[0]
     surely, perhaps = max(16 * rounding, 1e-12 * values[0]), rounding / 16
-    counts = [int(np.sum(values > surely + delta)), int(np.sum(values > perhaps - delta))]
+    counts = [int(np.sum(values > surely + 4 * delta)), int(np.sum(values > perhaps - delta))]
     if rank is not None:
         counts = [n if c > rank else c for c in counts]
     return math.log2(max(counts[0], 1)), math.log2(max(counts[1], 1))

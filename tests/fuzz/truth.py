@@ -76,7 +76,7 @@ class Truth:
         if case.alpha == 0 and eps > EPS:  # a joint without float32 resolves more
             finer = delta * (EPS / eps)
             _, high = oracle.entropy(joint.values, self.n, 0, case.rank, finer, EPS)
-        floor = 4 * EPS32 if self.single else rules.FLOOR
+        floor = 8 * EPS32 if self.single else rules.FLOOR
         return Interval(low, high).widened(floor * max(1.0, abs(high)))
 
     def _collision(self, joint, relative):
@@ -155,7 +155,8 @@ class Truth:
         sigma = np.broadcast_to(self._sigma(v, kernel, X), X.shape[1:])
         difference, unit = oracle.differences(X[self.w > 0])
         gaps = [np.abs(d) * (unit / s) for d, s in zip(difference, sigma, strict=True)]
-        return not any(np.any((gap > 0) & (gap < 1e-9)) for gap in gaps)
+        least = 1e-5 if self.single else 1e-9
+        return not any(np.any((gap > 0) & (gap < least)) for gap in gaps)
 
     def _is_fixed(self, v):
         if v.kernel is None:

@@ -81,8 +81,8 @@ class Nearest(Bandwidth):
             return scale * float(np.average(_nearest_means(distance, copies, k), weights=counts))
 
         near = mean(search)
-        rounding = _arrays.epsilon(X) * points.largest_square()
-        return near if rounding <= 1e-4 * near**2 else mean(replace(search, by_differences=True))
+        rounding = math.sqrt(_arrays.epsilon(X) * points.largest_square())
+        return near if rounding <= 1e-2 * near else mean(replace(search, by_differences=True))
 
     def influence(self, X: np.ndarray, others: np.ndarray, weights: np.ndarray) -> np.ndarray:
         """Return the distance to the neighbors over its mean, less 1."""
@@ -115,7 +115,8 @@ def _exponents(X: Array) -> Array:
 
         return -0.5 * cdist(X, X, "sqeuclidean")
     xp = _arrays.namespace(X)
-    X = X - xp.mean(X, axis=0)
+    some = xp.sort(X[: min(64, X.shape[0]), :], axis=0)
+    X = X - some[some.shape[0] // 2, :]  # near most points, wherever a few are
     exponents = _arrays.exponents(X)[0]
     square = xp.sum(X * X, axis=1)
     rounding = 4 * _arrays.epsilon(X) * (square[:, None] + square[None, :])

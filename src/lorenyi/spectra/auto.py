@@ -12,6 +12,7 @@ import math
 from dataclasses import dataclass, field, replace
 from numbers import Real
 
+from lorenyi import _arrays
 from lorenyi._memory import fits
 from lorenyi._progress import Progress, note, reporting
 from lorenyi._threads import one_thread, parallel
@@ -142,15 +143,20 @@ class Auto(Solver):
             require_rank(rank, A.n)
         with one_thread(A.reference):
             if A.tracks_gradient:
-                return self._differentiable(A, rank)
+                return self._in_its_library(A, rank)
             tol = CERTIFIED_TOL if self.tol is None else float(self.tol)
             with reporting(self.progress, 1, "spectra"):
-                return Prover(tol, self.memory, self.seed).search(on_host(A), rank, width)
+                return Prover(tol, self.memory, self.seed).search(A, rank, width)
 
     @property
     def wanted_error(self) -> float | None:
         """Computing error in bits that was asked for."""
         return self.tol
+
+    @property
+    def largest_error(self) -> float:
+        """Computing error in bits that no result exceeds without a warning."""
+        return COARSEST_TOL if self.tol is None else self.tol
 
     def proven(self, A: Gram, alpha: float, rank: int | None, width: Width) -> Spectrum:
         """Return what bounds the entropy; order 0 counts eigenvalues, so it takes all."""
@@ -169,8 +175,9 @@ class Auto(Solver):
                 return self._pairs(A, goal)
             if goal.alpha == 0:
                 return Exact()(A, goal.rank)
-            if A.tracks_gradient:
-                return self._differentiable(A, goal.rank)
+            small = not _arrays.is_numpy(A.reference) and len(A) <= LIMITS.dense
+            if A.tracks_gradient or small:
+                return self._in_its_library(A, goal.rank)
             return self._blocks(on_host(A), goal)
 
     def _pairs(self, A: Gram, goal: Goal) -> PairMean:
@@ -260,12 +267,13 @@ class Auto(Solver):
         note(f"{spectrum.n:g} rows, {effort}, error {error:.1g} bits", error)
         return error
 
-    def _differentiable(self, A: Gram, rank: int | None) -> Spectrum:
-        """Choose by size alone where a gradient is asked for."""
+    def _in_its_library(self, A: Gram, rank: int | None) -> Spectrum:
+        """All eigenvalues of arrays as they are; with a gradient, of many rows, those of a rank."""
         singles, blocks = A.reduced
         parts = known_spectrum(singles, A.mass if not blocks else None)
         for block in blocks:
             few = rank is not None and 4 * rank < len(block) and len(block) > SMALL_ROWS
+            few = few and A.tracks_gradient
             steps = 4 + 5 * (rank or 0) // 16  # gradients need vectors, which settle after values
             solver: Solver = (
                 BlockLanczos(steps=steps, single=False, seed=self.seed) if few else Exact()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -75,6 +76,11 @@ class Solver(ABC):
     def wanted_error(self) -> float | None:
         """Computing error in bits that was asked for; None where the effort is fixed."""
         return None
+
+    @property
+    def largest_error(self) -> float:
+        """Computing error in bits beyond which a result warns; any where the effort is fixed."""
+        return math.inf
 
     def __call__(self, A: Gram, rank: int | None = None, width: Width | None = None) -> Spectrum:
         """Return the leading eigenvalues of A: at least `rank` of them, or all it can give.
