@@ -11,7 +11,11 @@ import os
 import sys
 from collections.abc import Sequence
 
-__all__ = ["main"]
+__all__ = ["Refused", "main"]
+
+
+class Refused(Exception):
+    """Bad input: the message is the one line that is shown."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -26,9 +30,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         from lorenyi.cli.app import run
     except ModuleNotFoundError as missing:
-        if (missing.name or "").split(".")[0] not in ("typer", "rich", "polars"):
-            raise
-        return _fail(f'the command needs {missing.name}: pip install "lorenyi[cli]"', 2)
+        return _fail(*_told(missing))
     try:
         code = run(given)
         sys.stdout.flush()
@@ -47,15 +49,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _told(error: Exception) -> tuple[str, int]:
     """Return the line and the exit code of an error."""
-    from lorenyi.cli.tables import Refused
-
     if hasattr(error, "format_message"):  # of typer: the command was not understood
         return f"{error.format_message()} (lorenyi --help)", 2
     lines = str(error).strip().splitlines() or [type(error).__name__]
     if isinstance(error, (Refused, ValueError, TypeError)):
         return lines[0], 2
     if isinstance(error, ModuleNotFoundError):
-        return f'{error.name} is missing: pip install "lorenyi[cli]"', 2
+        return f'the command needs {error.name}: pip install "lorenyi[cli]"', 2
     if isinstance(error, MemoryError):
         return f"not enough memory: {lines[0]}", 1
     return f"{type(error).__name__}: {lines[0]} (LORENYI_DEBUG=1 shows where)", 1

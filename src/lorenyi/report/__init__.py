@@ -16,6 +16,7 @@ from lorenyi.report.amounts import measure
 from lorenyi.report.chosen import selection
 from lorenyi.report.eigenvalues import spectrum
 from lorenyi.report.finding import Finding, Table
+from lorenyi.report.overview import describe
 from lorenyi.report.pairs import matrix
 
-__all__ = ["Finding", "Table", "matrix", "measure", "selection", "spectrum"]
+__all__ = ["Finding", "Table", "describe", "matrix", "measure", "selection", "spectrum"]

@@ -165,3 +165,13 @@ def counted(number: int, what: str) -> str:
 def bits(value: float) -> str:
     """Show bits with three digits after the point; nothing for a rounded zero's sign."""
     return f"{round(float(value), 3) + 0.0:.3f}"
+
+
+def at_order(alpha: float) -> str:
+    """Say the order of an entropy where it is not Shannon's, as in all defaults."""
+    return "" if alpha == 1 else f" (order {alpha:g})"
+
+
+def with_error(value: float, error: float) -> str:
+    """Show bits with their standard error, where it is known."""
+    return bits(value) if not np.isfinite(error) else f"{bits(value)} ± {bits(error)}"
