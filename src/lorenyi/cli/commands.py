@@ -29,7 +29,7 @@ def describe(asked: options.Describe) -> Job:
     output = Output.of(asked)
     table = open_table(asked, lenient=True)
     target = None if asked.target is None else table.column(asked.target, "--target")
-    show.reading(table, asked.quiet)
+    show.reading(table, asked.quiet, columns=False)
     with show.progress("comparing", asked.quiet) as step:
         finding = report.describe(
             table.frame,

@@ -28,7 +28,7 @@ COLUMNS = 15  # rows of the table of columns
 PAUSE = 5.0  # seconds between lines of progress where standard error is no terminal
 GRID = 40  # columns of a grid of shades
 SHADES = " ░▒▓█"
-BITS = ("score", "adds", "bits", "standard error", "chance", "beyond chance", "eigenvalue", "sum")
+BITS = ("score", "adds", "bits", "std. error", "chance", "low", "high", "eigenvalue", "sum")
 Step = Callable[[str, float | None], None]
 
 
@@ -38,11 +38,17 @@ def notes(lines: Sequence[str], quiet: bool) -> None:
         sys.stderr.write(f"lorenyi: {printable(line)}\n")
 
 
-def reading(table: Read, quiet: bool) -> None:
+def reading(table: Read, quiet: bool, columns: bool = True) -> None:
     """Say on standard error how a table was read: its size, its columns, and what was guessed."""
     if quiet:
         return
     notes([f"{table.name}: {size(table)}"], quiet)
+    if columns:
+        _columns(table)
+    notes(table.notes, quiet)
+
+
+def _columns(table: Read) -> None:
     rows = table.described().rows
     told = [row for row in rows if row[1] != "number" or row[3]]
     shown = (rows if len(rows) <= COLUMNS else told)[:COLUMNS]
@@ -52,7 +58,6 @@ def reading(table: Read, quiet: bool) -> None:
     if len(rows) > len(shown):
         others = "other columns of numbers" if len(told) <= COLUMNS else "other columns"
         sys.stderr.write(f"  ... and {len(rows) - len(shown):,} {others}\n")
-    notes(table.notes, quiet)
 
 
 @contextmanager
@@ -153,7 +158,10 @@ def _ruled(table: Table) -> Lines:
     for c, name in enumerate(table.columns):
         figures = all(not isinstance(row[c], str) for row in table.rows)
         lines.add_column(
-            Text(name), justify="right" if figures else "left", overflow="fold", no_wrap=figures
+            Text(name),
+            justify="right" if figures else "left",
+            overflow="fold",
+            no_wrap=figures or name == "distribution",
         )
     if barred is not None:
         lines.add_column("")

@@ -126,7 +126,7 @@ class Read:
         if column.kind == "label":
             return "category"
         if column.categorical and name not in self.numeric:
-            return "category (whole numbers)"
+            return "category (integer)"
         return f"number ({form})" if form else "number"
 
     def settle_missing(self, missing: str, used: Sequence[str]) -> None:

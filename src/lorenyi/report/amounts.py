@@ -79,7 +79,7 @@ def measure(
     >>> from lorenyi import report
     >>> table = pd.DataFrame({"coin": [0, 0, 1, 1] * 5, "bet": ["no", "no", "yes", "yes"] * 5})
     >>> print(report.measure(table, ["coin"], ["bet"]).answer[0])
-    coin and bet share 1.000 ± 0.000 bits.
+    coin shares 1.000 ± 0.000 bits with bet.
     """
     sides = {"x": list(x), "y": list(y), "given": list(given)}
     own = kernels or {}
@@ -184,7 +184,7 @@ def _facts(found: dict[str, Estimate], test: TestResult | None, n: int) -> list[
 def _question(names: dict[str, str]) -> str:
     known = f", given {names['given']}" if "given" in names else ""
     if "y" in names:
-        return f"How much information do {names['x']} and {names['y']} share{known}?"
+        return f"How much information is shared by {names['x']} with {names['y']}{known}?"
     return f"How much information is in {names['x']}{known}?"
 
 
@@ -201,7 +201,9 @@ def _answer(
     amount = f"{with_error(value, value.standard_error)} bits{at_order(entropy.alpha)}"
     if "y" not in names:
         return [f"{names['x']} {'hold' if several else 'holds'} {amount}{known}.", *_bounds(found)]
-    sentences = [f"{names['x']} and {names['y']} share {amount}{known}."]
+    sentences = [
+        f"{names['x']} {'share' if several else 'shares'} {amount} with {names['y']}{known}."
+    ]
     if "given" in names:
         plain = found["I(x; y)"]
         sentences.append(

@@ -10,13 +10,30 @@ from lorenyi.data.reading import read_columns
 from lorenyi.functionals import Renyi
 from lorenyi.plots import RelevanceDisplay, SelectionPathDisplay
 from lorenyi.report.eigenvalues import curve
-from lorenyi.report.finding import Finding, Section, Table, bits, counted, listed
+from lorenyi.report.finding import (
+    KERNEL_BITS,
+    Finding,
+    Section,
+    Table,
+    at_order,
+    bits,
+    counted,
+    listed,
+    with_error,
+)
 from lorenyi.report.page import shortened, table_section
+from lorenyi.report.pictures import against
 from lorenyi.selection import InformationSelector, NeighborInformation, reading
 from lorenyi.selection.criteria import BaseCriterion
 
+NEIGHBORS = (
+    "Bits are Shannon's, estimated by leaving each row out and predicting it from its neighbors. "
+    "Noise columns lower the estimate, so it can be negative. A standard error is that of "
+    "sampling: how far the value is from that of many more rows."
+)
 SHOWN = 30  # columns of the maps
 BEYOND = 3  # columns of the path after the chosen ones
+PICTURED = 12  # chosen columns with a picture
 
 
 def selection(
@@ -27,7 +44,7 @@ def selection(
     sample_weight: Any = None,
     target: str = "the target",
 ) -> Finding:
-    """Tell what a selector chose and why.
+    """Report what a selector chose and why.
 
     Parameters
     ----------
@@ -57,7 +74,7 @@ def selection(
     whole = selector.target_entropy_ if criterion.of_the_set else None
     n, d = X.shape[0], selector.n_features_in_
     return Finding(
-        question=f"Which columns tell about {target}?",
+        question=f"Which columns are informative about {target}?",
         answer=_answer(selector, path, criterion, target, whole),
         facts=_facts(selector, path, whole, n),
         table=_table(selector, path, criterion),
@@ -65,6 +82,7 @@ def selection(
         python=_python(selector, sample_weight is not None),
         sections=lambda: _sections(selector, X, y, sample_weight, criterion, target),
         extra={"rows": int(n), "candidates": int(d), "target_entropy": whole},
+        caution=NEIGHBORS if isinstance(criterion, NeighborInformation) else KERNEL_BITS,
     )
 
 
@@ -81,68 +99,97 @@ def _answer(
     chosen, d = len(selector.indices_), selector.n_features_in_
     if not chosen:
         return [
-            f"None of {counted(d, 'column')} tells more about {target} than chance does "
+            f"None of {counted(d, 'column')} is more informative about {target} than chance "
             f"(level {selector.level:g})."
         ]
     sentences = [_headline(path.names, chosen, d, target)]
-    last, first = path.scores[-1], path.scores[0]
     if whole:
-        together = "Together they hold" if chosen > 1 else "It holds"
-        alone = f"; {path.names[0]} alone holds {bits(first)}" if len(path.names) > 1 else ""
-        sentences.append(
-            f"{together} {bits(last)} of the {bits(whole)} bits of {target} "
-            f"({100 * last / whole:.0f} %){alone}."
-        )
+        sentences.append(_held(selector, path, criterion, target, whole))
     sentences.append(_stopped(selector, path))
     sentences.append(_errors(selector))
     return sentences
+
+
+def _held(
+    selector: InformationSelector,
+    path: SelectionPathDisplay,
+    criterion: BaseCriterion,
+    target: str,
+    whole: float,
+) -> str:
+    steps = _steps(selector)
+    last, first = float(path.scores[-1]), float(path.scores[0])
+    error = float(selector.standard_errors_[steps[-1]])
+    amount = f"{with_error(last, error)} of the {bits(whole)} bits of {target}{_order(criterion)}"
+    together = "Together they hold" if len(path.names) > 1 else "It holds"
+    alone = f"; {path.names[0]} alone holds {bits(first)}" if len(path.names) > 1 else ""
+    if last < 0.0005:
+        return f"{together} nothing beyond chance: {amount}."
+    return f"{together} {amount} ({100 * last / whole:.0f} %){alone}."
+
+
+def _order(criterion: BaseCriterion) -> str:
+    """Say the order of the criterion's entropy, where it is not 1."""
+    entropy = getattr(criterion, "entropy", None)
+    return at_order(getattr(entropy, "alpha", 1.0))
 
 
 def _errors(selector: InformationSelector) -> str:
     if np.isnan(selector.standard_errors_).all():
         width = float(np.ptp(selector.score_bounds_, axis=1).max())
         return (
-            f"The computation is certain to {max(width, 1e-9):.1g} bits for every score; "
-            "another sample of rows would give other numbers."
+            f"Computing error: every score lies in an interval at most {max(width, 1e-9):.1g} bits "
+            "wide. There is no standard error for this criterion."
         )
     error = float(np.nanmax(selector.standard_errors_))
     close = sum(len(step.ties) > 0 for step in selector.path_)
-    tied = f" At {close} of {len(selector.path_)} steps another column was as good within it."
-    return f"Standard error of the scores: up to {bits(error)} bits." + (tied if close else "")
+    tied = (
+        f" At {close} of {counted(len(selector.path_), 'step')} another column scored within one "
+        "standard error."
+    )
+    return f"Standard error of the scores: at most {bits(error)} bits." + (tied if close else "")
 
 
 def _headline(names: list[str], chosen: int, d: int, target: str) -> str:
     if chosen == 1:
-        return f"Of {counted(d, 'column')}, {names[0]} tells most about {target}."
-    return f"These {chosen} of {counted(d, 'column')} tell most about {target}: {listed(names)}."
+        return f"The most informative of {counted(d, 'column')} about {target} is {names[0]}."
+    return (
+        f"The {chosen} most informative of {counted(d, 'column')} about {target} are "
+        f"{listed(names)}."
+    )
 
 
 def _stopped(selector: InformationSelector, path: SelectionPathDisplay) -> str:
-    if not isinstance(selector.n_features_to_select, str):
-        return f"It was asked for {counted(len(path.names), 'feature')}."
-    if len(selector.indices_) == selector.n_features_in_:
-        return "The search went through all columns: each did better than its own permutations."
-    return (
-        "The search stopped by itself: the best of the columns left out told no more than its own "
-        f"permutations do (level {selector.level:g})."
-    )
+    asked = selector.n_features_to_select
+    if isinstance(asked, str):
+        if len(selector.indices_) == selector.n_features_in_:
+            return "All columns were chosen: each was more informative than its permutations."
+        if selector.path_.best_refused:
+            return (
+                f"The search stopped by itself: the next best column, {selector.path_.best_refused}, "
+                f"was no more informative than permuted columns (level {selector.level:g})."
+            )
+        late = "time ran out" if selector.max_seconds is not None else "no other column was left"
+        return f"The search ended because {late}."
+    wanted = round(asked * selector.n_features_in_) if isinstance(asked, float) else asked
+    if len(path.names) < max(int(wanted), 1):
+        return f"Time ran out after {counted(len(path.names), 'column')} of {wanted} asked for."
+    return f"{counted(len(path.names), 'column')} {'was' if len(path.names) == 1 else 'were'} asked for."
 
 
 def _facts(
     selector: InformationSelector, path: SelectionPathDisplay, whole: float | None, n: int
 ) -> list[tuple[str, str]]:
+    chosen = f"{len(selector.indices_)} of {selector.n_features_in_:,}"
+    facts = [(chosen, "columns chosen"), (f"{n:,}", "rows")]
     if not len(path.scores):
-        return [(f"0 of {selector.n_features_in_:,}", "columns chosen"), (f"{n:,}", "rows")]
-    facts = [
-        (f"{len(selector.indices_)} of {selector.n_features_in_:,}", "columns chosen"),
-        (bits(path.scores[-1]), "bits, last score"),
-    ]
-    if whole:
-        facts[1:] = [
-            (f"{bits(path.scores[-1])} bits", "held together"),
-            (f"{100 * path.scores[-1] / whole:.0f} %", "of the target's entropy"),
-        ]
-    return [*facts, (f"{n:,}", "rows")]
+        return facts
+    error = float(selector.standard_errors_[_steps(selector)[-1]])
+    last = f"{with_error(path.scores[-1], error)} bits"
+    if not whole:
+        return [facts[0], (last, "last score"), facts[1]]
+    share = f"{max(100 * float(path.scores[-1]) / whole, 0.0):.0f} %"
+    return [facts[0], (last, "held together"), (share, f"of {bits(whole)} bits"), facts[1]]
 
 
 def _table(
@@ -150,15 +197,24 @@ def _table(
 ) -> Table:
     steps = _steps(selector)
     p, adds = selector.p_values_[steps], selector.gains_[steps]
-    bounds = path.scores[:, None] if path.bounds is None else path.bounds
-    columns = ["step", "column", "score", "adds", "low", "high", "p"]
+    errors = selector.standard_errors_[steps]
+    bounds = selector.score_bounds_[steps]
+    columns = ["step", "column", "score", "adds", "std. error", "low", "high", "p"]
     rows = [
-        [i + 1, name, float(path.scores[i]), float(adds[i]), *_pair(bounds[i]), float(p[i])]
+        [
+            i + 1,
+            name,
+            float(path.scores[i]),
+            float(adds[i]),
+            float(errors[i]),
+            *_pair(bounds[i]),
+            float(p[i]),
+        ]
         for i, name in enumerate(path.names)
     ]
     unused = [] if criterion.of_the_set else ["adds"]
-    if np.isnan(p).all():
-        unused.append("p")
+    unused += ["p"] if np.isnan(p).all() else []
+    unused += ["std. error"] if np.isnan(errors).all() else ["low", "high"]
     kept = [i for i, name in enumerate(columns) if name not in unused]
     return Table([columns[i] for i in kept], [[row[i] for i in kept] for row in rows], "score")
 
@@ -179,6 +235,7 @@ def _settings(selector: InformationSelector, criterion: BaseCriterion) -> dict[s
     return {
         "criterion": type(criterion).__name__,
         "information": _how(criterion),
+        "order": getattr(getattr(criterion, "entropy", None), "alpha", 1.0),
         "features": selector.n_features_to_select,
         "task": selector.task,
         "kernel": None if isinstance(criterion, NeighborInformation) else repr(selector.kernel_),
@@ -240,50 +297,91 @@ def _sections(
     scatter, *heat = _maps(others, selector.n_features_in_, target)
     return [
         _path(longer, criterion, selector, target),
+        _pictures(selector, X, y, target),
         scatter,
-        _spectrum(selector, X, sample_weight),
         *heat,
         _candidates(others, selector.n_features_in_, target),
+        _spectrum(selector, X, sample_weight),
     ]
+
+
+def _pictures(selector: InformationSelector, X: Any, y: Any, target: str) -> Section:
+    """Return small pictures of the chosen columns against the target."""
+    columns, answer = read_columns(X), read_columns(y, "y")[0]
+    labels = selector.task_ == "classification"
+    items = []
+    for j in selector.indices_[:PICTURED].tolist():
+        name = str(selector.names_[selector.indices_.tolist().index(j)])
+        picture = against(columns[j], answer, labels)
+        items.append({"name": shortened(name), "note": "", "picture": picture})
+    kind = (
+        "Distribution of each chosen column in each class."
+        if labels
+        else f"Rows, and the mean of {target} along each chosen column."
+    )
+    few = f" The first {PICTURED} are shown." if len(selector.indices_) > PICTURED else ""
+    return {
+        "kind": "pictures",
+        "title": f"Chosen columns against {shortened(target)}",
+        "text": f"{kind} One column at a time: what columns say only together does not show.{few}",
+        "items": items,
+        "y": target,
+    }
 
 
 def _path(
     path: SelectionPathDisplay, criterion: BaseCriterion, selector: InformationSelector, target: str
 ) -> Section:
     stop = len(path.names) if path.stop is None else path.stop
-    bounds = path.scores[:, None] if path.bounds is None else path.bounds
     of_set = criterion.of_the_set
     text = (
-        f"What the columns chosen so far tell together about {target}, in bits; the dark part is "
-        "what each added."
+        f"Information of the columns chosen so far about {target}, in bits; the dark part is what "
+        "each added. The thin line is two standard errors to each side; the dashed line is the "
+        f"ceiling, the entropy of {target}."
         if of_set
         else f"The score of {type(criterion).__name__} when each column was chosen, in bits."
     )
-    rows = []
-    for i, name in enumerate(path.names):
-        row = {
-            "name": shortened(name),
-            "value": float(path.scores[i]),
-            "low": float(bounds[i].min()),
-            "high": float(bounds[i].max()),
-            "hollow": i >= stop,
-        }
-        if of_set:
-            row["from"] = float(path.scores[i - 1]) if i else 0.0
-        rows.append(row)
     auto = isinstance(selector.n_features_to_select, str)
-    why = "the next did no better than its permutations" if auto else "as many as asked for"
-    after = "; what would have followed:" if stop < len(path.names) else ""
-    return {
+    why = "the next was no more informative than its permutations" if auto else "as asked for"
+    after = "; the next would have been:" if stop < len(path.names) else ""
+    section = {
         "kind": "bars",
         "title": "Score path",
         "text": text,
-        "rows": rows,
+        "rows": _path_rows(path, selector, stop, of_set),
         "numbered": True,
         "stop": stop,
         "stopped": f"Stopped here: {why}{after}",
         "unit": "bits",
     }
+    if of_set and np.isfinite(selector.target_entropy_):
+        section["most"] = float(selector.target_entropy_)
+    return section
+
+
+def _path_rows(
+    path: SelectionPathDisplay, selector: InformationSelector, stop: int, of_set: bool
+) -> list[dict[str, Any]]:
+    steps = _steps(selector)
+    rows = []
+    for i, name in enumerate(path.names):
+        row: dict[str, Any] = {
+            "name": shortened(name),
+            "value": float(path.scores[i]),
+            "hollow": i >= stop,
+            "more": [],
+        }
+        if of_set:
+            row["from"] = float(path.scores[i - 1]) if i else 0.0
+        if path.bounds is not None and not np.isnan(selector.standard_errors_).all():
+            row["error"] = float(np.ptp(path.bounds[i])) / 2.0
+        elif path.bounds is not None:
+            low, high = _pair(path.bounds[i])
+            row["more"].append(f"exact value between {low:.6f} and {high:.6f}")
+        if i < len(steps) and np.isfinite(selector.p_values_[steps[i]]):
+            row["note"] = f"p = {selector.p_values_[steps[i]]:.2g}"
+        rows.append(row)
+    return rows
 
 
 def _maps(others: RelevanceDisplay, d: int, target: str) -> list[Section]:
@@ -302,18 +400,19 @@ def _maps(others: RelevanceDisplay, d: int, target: str) -> list[Section]:
     scatter = {
         "kind": "scatter",
         "title": "Relevance against redundancy",
-        "text": f"High: tells about {target} alone. Left: repeats little of the chosen columns."
+        "text": f"Top: informative about {target} alone. Left: shares little with chosen columns."
         + few,
         "x": "shared with chosen columns (mean, bits)",
-        "y": "tells of target (bits)",
+        "y": "shared with target (bits)",
         "points": points,
     }
     if len(names) < 2:
         return [scatter]
     heat = {
         "kind": "heat",
-        "title": "What pairs of columns share",
-        "text": "Information between two columns: dark pairs repeat one another." + few,
+        "title": "Dependence of columns",
+        "text": "Information between two columns, in bits: dark pairs are redundant." + few,
+        "negative": "no more than chance: noise of the estimate",
         "names": names,
         "matrix": [[None if np.isnan(v) else float(v) for v in row] for row in others.redundancy],
         "orders": {"chosen, then relevance": list(range(len(names)))},
@@ -345,7 +444,7 @@ def _spectrum(selector: InformationSelector, X: Any, sample_weight: Any) -> Sect
         {"chosen columns": A},
         "Spectrum of the chosen columns",
         "Leading eigenvalues of their joint kernel matrix. The faster they fall, the fewer "
-        "different kinds of rows these columns tell apart.",
+        "distinct kinds of rows these columns distinguish.",
     )
 
 
@@ -358,7 +457,7 @@ def _candidates(others: RelevanceDisplay, d: int, target: str) -> Section:
     some = "the chosen and the most relevant" if len(rows) < d else "all"
     return table_section(
         "Candidates",
-        f"Columns ({some}) in bits: relevance is what each tells of {target} alone, "
+        f"Columns ({some}) in bits: relevance is the information of each about {target} alone, "
         "redundancy what it shares on average with the chosen ones.",
         Table(["column", "step", "relevance", "redundancy"], rows),
     )

@@ -40,7 +40,7 @@ def spectrum(
 ) -> Finding:
     """Tell how many different rows a table holds, and which rank and bandwidth suit it.
 
-    Numeric columns are standardised and share one Gaussian kernel; others must be equal.
+    Numeric columns are standardized and share one Gaussian kernel; others must be equal.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ def spectrum(
     rank : int, optional
         How many eigenvalues to find; all of a small table, 200 of a larger one by default.
     bandwidth : float, optional
-        Of the kernel; the median distance of standardised rows by default.
+        Of the kernel; the median distance of standardized rows by default.
     categorical : sequence of int
         Positions of nominal columns; text and booleans always are.
     seed : int
@@ -101,13 +101,13 @@ def spectrum(
             "rank": rank,
             "bandwidth": float(sigma),
             "columns": kinds,
-            "standardised": "yes",
+            "standardized": "yes",
             "eigenvalues found": int(np.sum(values > 0)),
             "seed": seed,
         },
         python=_python(sigma, alpha, rank, seed),
         sections=lambda: [
-            curve({"all columns": A}, "Spectrum", "Leading eigenvalues.", wide=True, seed=seed),
+            curve({"all columns": A}, "Spectrum", "Leading eigenvalues.", closed=False, seed=seed),
             _sweep_section(sweep, sigma, min(n, SAMPLE), n),
             table_section("Eigenvalues", "", Table(["i", "eigenvalue", "sum"], rows), name="i"),
         ],
@@ -128,9 +128,9 @@ def spectrum(
 
 
 def curve(
-    grams: Mapping[str, Gram], title: str, text: str, *, wide: bool = False, seed: int = 0
+    grams: Mapping[str, Gram], title: str, text: str, *, closed: bool = True, seed: int = 0
 ) -> Section:
-    """Return the leading eigenvalues of some Grams, to be drawn."""
+    """Return the leading eigenvalues of some Grams, to be drawn behind a fold, or openly."""
     series = []
     for name, A in grams.items():
         values = _solved(A, min(SHOWN, int(A.n) - 1), seed).values[:SHOWN]
@@ -142,7 +142,8 @@ def curve(
         "series": series,
         "x": "eigenvalue, in order",
         "y": "size (they sum to 1)",
-        "wide": wide,
+        "wide": True,
+        "closed": closed,
     }
 
 
@@ -231,7 +232,7 @@ def _bandwidth_words(
     sigma: float, median: float, default: bool, low: float | None, high: float | None
 ) -> str:
     used = f"The bandwidth is {sigma:.3g}" + (
-        ", the median distance of standardised rows" if default else f" (median: {median:.3g})"
+        ", the median distance of standardized rows" if default else f" (median: {median:.3g})"
     )
     if low is None or high is None:
         return f"{used}; at no bandwidth near it are rows neither all alone nor all alike."

@@ -240,7 +240,7 @@ def _answer(
     if target is not None and target in found.names:
         sentences.insert(1, _about(found, target))
     sentences.append(significance(found))
-    sentences += _groups(found)
+    sentences += _groups(found, target)
     alone = [m for i, m in enumerate(found.names) if not found.significant[i].any()]
     if alone and len(alone) < len(found.names):
         sentences.append(f"Not significantly dependent on any other column: {listed(alone)}.")
@@ -290,7 +290,9 @@ def _about(found: Dependence, target: str) -> str:
     return f"{target} depends most on {told}, beyond chance.{more}"
 
 
-def _groups(found: Dependence) -> list[str]:
+def _groups(found: Dependence, target: str | None) -> list[str]:
+    others = [i for i, name in enumerate(found.names) if name != target]
+    found = found.ordered(others)
     _, groups = clustered(found.bits)
     if not groups:
         return []
