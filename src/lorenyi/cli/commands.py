@@ -11,7 +11,6 @@ from lorenyi.cli.prepare import (
     criterion_named,
     fitting,
     how_many,
-    named,
     open_table,
     require_variety,
     target_of,
@@ -44,7 +43,7 @@ def describe(asked: options.Describe) -> Job:
             progress=step,
             seed=asked.seed,
         )
-    return job(finding, table, output, table.python)
+    return job(finding, table, output, table.python, columns=False)
 
 
 def select(asked: options.Select) -> Job:

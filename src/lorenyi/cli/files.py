@@ -21,6 +21,7 @@ import polars as pl
 
 from lorenyi.cli import Refused
 from lorenyi.data.texts import parse
+from lorenyi.report.finding import counted
 
 FORMATS = "CSV, TSV, Excel, JSON, Parquet, Arrow/Feather, .npz or .npy, plain or compressed"
 SNIFFED = 100  # lines that tell separator and heading
@@ -100,7 +101,11 @@ def _decompressed(data: bytes, path: str) -> tuple[bytes, str]:
         return lzma.decompress(data), ending
     if data.startswith(b"\x28\xb5\x2f\xfd"):  # polars reads it, here as one column of lines
         lines = pl.read_csv(
-            io.BytesIO(data), has_header=False, infer_schema=False, separator="\x01", quote_char=None
+            io.BytesIO(data),
+            has_header=False,
+            infer_schema=False,
+            separator="\x01",
+            quote_char=None,
         )
         return "\n".join(lines.to_series().fill_null("").to_list()).encode(), ending
     if data.startswith(b"PK") and path.endswith(".zip"):
@@ -163,16 +168,29 @@ def _text(data: bytes, name: str, header: bool | None, encoding: str | None, tab
     width = Counter(map(len, rows[skipped:])).most_common(1)[0][0]
     skipped += next((i for i, row in enumerate(rows[skipped:]) if len(row) >= width), 0)
     if skipped:
-        notes.append(f"{skipped} lines before the table were left out")
+        notes.append(f"{counted(skipped, 'line')} before the table left out")
         text = _without_first(text, skipped)
-    frame = pl.read_csv(
-        io.StringIO(text),
-        has_header=False,
-        infer_schema=False,
-        separator=mark,
-        truncate_ragged_lines=False,
-    )
+    try:
+        frame = pl.read_csv(
+            io.StringIO(text.lstrip("\r\n")), has_header=False, infer_schema=False, separator=mark
+        )
+    except pl.exceptions.ComputeError:
+        _refuse_ragged(text, mark, skipped, name)
+        raise
     return _headed(frame, header, notes)
+
+
+def _refuse_ragged(text: str, mark: str, skipped: int, name: str) -> None:
+    """Name the first line that has more cells than the first."""
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=mark)
+    width = 0
+    for row in filter(None, reader):
+        width = width or len(row)
+        if len(row) > width:
+            raise Refused(
+                f"{name}: line {reader.line_num + skipped} has {len(row)} cells and the first "
+                f"{width}: quote cells that contain {mark!r}, or correct the line"
+            )
 
 
 def _decoded(data: bytes, name: str, encoding: str | None) -> tuple[str, list[str]]:
@@ -215,7 +233,7 @@ def _without_first(text: str, count: int) -> str:
     lines = text.splitlines(keepends=True)
     for i, line in enumerate(lines):
         if count == 0:
-            return "".join(lines[i:])
+            return "".join(lines[i:]).lstrip("\r\n")
         count -= bool(line.strip())
     return ""
 
@@ -307,10 +325,12 @@ def _workbook(data: bytes, name: str, header: bool | None, sheet: str | None) ->
     rows = [[*row, *[None] * width][:width] for row in rows]
     notes = []
     if sheet is None and len(book.sheetnames) > 1:
-        notes.append(f"the sheet {book.sheetnames[0]!r} is read, of {len(book.sheetnames)} (--sheet)")
+        notes.append(
+            f"the sheet {book.sheetnames[0]!r} is read, of {len(book.sheetnames)} (--sheet)"
+        )
     full = next((i for i, row in enumerate(rows) if sum(c is not None for c in row) > width / 2), 0)
     if full:
-        notes.append(f"{full} rows before the table were left out")
+        notes.append(f"{counted(full, 'row')} before the table left out")
     text = pl.DataFrame(
         {f"{j}": [_cell(row[j]) for row in rows[full:]] for j in range(width)},
         schema={f"{j}": pl.String for j in range(width)},

@@ -78,9 +78,7 @@ class Common:
     seed: Annotated[int, typer.Option(min=0, help="Seed of all random draws.")] = 0
     as_json: Annotated[bool, _output("Print JSON.", "--json")] = False
     as_csv: Annotated[bool, _output("Print CSV.", "--csv")] = False
-    report_file: Annotated[
-        Path | None, _output("Also write a page (HTML).", "--report")
-    ] = None
+    report_file: Annotated[Path | None, _output("Also write a page (HTML).", "--report")] = None
     quiet: Annotated[bool, _output("Print nothing but the result.", "--quiet", "-q")] = False
 
 
@@ -89,9 +87,9 @@ class Measured(Common):
     """What commands that measure bits are told besides."""
 
     alpha: Annotated[float | None, typer.Option(min=0.0, help="Order of the entropy.")] = 1.0
-    rank: Annotated[
-        int | None, typer.Option(min=1, help="Keep this many leading eigenvalues.")
-    ] = None
+    rank: Annotated[int | None, typer.Option(min=1, help="Keep this many leading eigenvalues.")] = (
+        None
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,7 +99,9 @@ class Describe(Common):
     target: Annotated[
         str | None, typer.Option(help="A column whose dependence on the others is shown first.")
     ] = None
-    limit: Annotated[int, typer.Option(min=0, help="Most columns whose pairs are compared.")] = LIMIT
+    limit: Annotated[int, typer.Option(min=0, help="Most columns whose pairs are compared.")] = (
+        LIMIT
+    )
     max_seconds: Annotated[
         float | None, typer.Option(min=0.001, help="Compare no further pair after that.")
     ] = None
@@ -122,9 +122,9 @@ class Select(Common):
     alpha: Annotated[
         float | None, typer.Option(min=0.0, help="Order of the entropy, for other criteria.")
     ] = None
-    rank: Annotated[
-        int | None, typer.Option(min=1, help="Keep this many leading eigenvalues.")
-    ] = None
+    rank: Annotated[int | None, typer.Option(min=1, help="Keep this many leading eigenvalues.")] = (
+        None
+    )
     bins: Annotated[
         int, typer.Option(min=2, help="Bins of other criteria, without --alpha and --rank.")
     ] = 5
@@ -187,9 +187,9 @@ class Spectrum(Measured):
     """Show the leading eigenvalues, and which rank and bandwidth suit the table."""
 
     columns: Annotated[str | None, typer.Option(help="Only these.", metavar="COLS")] = None
-    bandwidth: Annotated[
-        float | None, typer.Option(min=1e-300, help="Of the Gaussian kernel.")
-    ] = None
+    bandwidth: Annotated[float | None, typer.Option(min=1e-300, help="Of the Gaussian kernel.")] = (
+        None
+    )
     missing: Annotated[
         Literal["error", "drop"], typer.Option(help="Missing values: an error, or rows to drop.")
     ] = "error"

@@ -67,10 +67,10 @@ class Job:
             show.notes([f"the report is in {to.report}"], to.quiet)
 
 
-def job(finding: Finding, table: Read, output: Output, reread: str) -> Job:
+def job(finding: Finding, table: Read, output: Output, reread: str, columns: bool = True) -> Job:
     """Add to a finding what is known of its table, and how to read it again."""
     finding.notes = table.notes
-    finding.columns = table.described()
+    finding.columns = table.described() if columns else None
     finding.settings = {"table": table.name, **finding.settings}
     imports, _, rest = reread.partition("\n\n")
     own, _, lines = finding.python.partition("\n\n")

@@ -9,7 +9,7 @@ import polars as pl
 from lorenyi import selection
 from lorenyi.cli import Refused
 from lorenyi.cli.options import Common
-from lorenyi.cli.tables import Read, read_table
+from lorenyi.cli.tables import EMPTY, Read, read_table
 from lorenyi.functionals import Renyi
 from lorenyi.selection import Criterion, reading
 from lorenyi.selection.criteria import BaseCriterion
@@ -63,7 +63,9 @@ def open_table(
     table.frame = table.frame.drop(named(table, asked.drop, "--drop"))
     if suspects:
         found = {n: why for n, why in table.suspects.items() if n in table.frame.columns}
-        table.leave_out({n: why for n, why in found.items() if n not in kept})
+        table.leave_out({n: why for n, why in found.items() if why == EMPTY})
+        found = {n: why for n, why in found.items() if why != EMPTY and n not in kept}
+        table.leave_out(found, " (--keep takes them in)")
     if table.frame.width == 0:
         raise Refused(f"{table.name}: no column is left to measure (--keep takes identifiers in)")
     return table
@@ -123,7 +125,9 @@ def how_many(text: str, features: int) -> int | float | str:
 def require_variety(table: Read, X: pl.DataFrame, y: pl.Series, task: str) -> None:
     """Refuse a target or columns that do not vary; say what the target is taken for."""
     if y.n_unique() == 1:
-        raise Refused(f"target {y.name!r} has only one value ({y[0]!r:.40}): it cannot be informed about")
+        raise Refused(
+            f"target {y.name!r} has only one value ({y[0]!r:.40}): it cannot be informed about"
+        )
     constant = [name for name in X.columns if X[name].n_unique() == 1]
     if len(constant) == X.width:
         raise Refused(f"{table.name}: all {X.width} columns are constant")

@@ -28,7 +28,8 @@ COLUMNS = 15  # rows of the table of columns
 PAUSE = 5.0  # seconds between lines of progress where standard error is no terminal
 GRID = 40  # columns of a grid of shades
 SHADES = " ░▒▓█"
-BITS = ("score", "adds", "bits", "std. error", "chance", "low", "high", "eigenvalue", "sum")
+BITS = {"score", "adds", "bits", "std. error", "chance", "beyond chance", "low", "high"}
+FRACTIONS = BITS | {"eigenvalue", "sum"}  # with four digits after the point
 Step = Callable[[str, float | None], None]
 
 
@@ -49,7 +50,7 @@ def reading(table: Read, quiet: bool, columns: bool = True) -> None:
 
 
 def _columns(table: Read) -> None:
-    rows = table.described().rows
+    rows = [row for row in table.described().rows if row[0] not in table.left_out]
     told = [row for row in rows if row[1] != "number" or row[3]]
     shown = (rows if len(rows) <= COLUMNS else told)[:COLUMNS]
     if shown:
@@ -140,7 +141,8 @@ def as_text(finding: Finding) -> str:
     if finding.grid is not None and len(finding.grid.rows) <= GRID:
         console.print(_shaded(finding.grid))
         console.print()
-    console.print(_ruled(finding.table))
+    if finding.table.rows:
+        console.print(_ruled(finding.table))
     left = len(finding.table.rows) - MOST
     if left > 0:
         console.print(Text(f"  ... and {left:,} more rows (--csv, --json or --report)"))
@@ -187,7 +189,7 @@ def _cell(name: str, value: Any) -> Text:
     if name == "share":
         return Text(f"{round(100 * value) + 0:d} %")
     sign = "+" if name == "adds" else ""
-    if abs(value) >= 1000 or (name not in BITS and value):
+    if abs(value) >= 1000 or (name not in FRACTIONS and value):
         return Text(f"{value:.5g}")
     return Text(f"{round(float(value), 4) + 0.0:{sign}.4f}")
 

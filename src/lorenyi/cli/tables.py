@@ -32,6 +32,7 @@ EXAMPLES = {
 }
 REPEATED = 2.0  # rows a category, in the mean, below which text names rows more than it groups them
 RARE = 5.0  # rows a category below which it is warned that there are few
+EMPTY = "no values"
 ID_NAME = re.compile(r"(^|[\W_])(id|idx|index|key|uuid|guid|rowid|row|no|nr)$", re.IGNORECASE)
 
 
@@ -126,7 +127,7 @@ class Read:
         if column.kind == "label":
             return "category"
         if column.categorical and name not in self.numeric:
-            return "category (integer)"
+            return "category (int)"
         return f"number ({form})" if form else "number"
 
     def settle_missing(self, missing: str, used: Sequence[str]) -> None:
@@ -159,7 +160,7 @@ class Read:
             f"{told}{more}"
         )
 
-    def leave_out(self, names: Mapping[str, str], option: str = "--keep") -> None:
+    def leave_out(self, names: Mapping[str, str], remedy: str = "") -> None:
         """Leave columns out, each for a reason, and say so."""
         if not names:
             return
@@ -167,7 +168,7 @@ class Read:
         self.frame = self.frame.drop(list(names))
         told = [f"{name} ({why})" for name, why in names.items()]
         more = f" and {len(told) - 6} more" if len(told) > 6 else ""
-        self.notes.append(f"left out: {', '.join(told[:6])}{more} ({option} takes them in)")
+        self.notes.append(f"left out: {', '.join(told[:6])}{more}{remedy}")
 
 
 # ------------------------------------------------------------------------------- names
@@ -232,16 +233,27 @@ def read_table(
     lenient : bool
         Whether text among numbers is missing, and not an error.
     """
-    given = {k: v for k, v in locals().items() if v not in (None, (), False) and k != "path"}
-    if given.get("seed") == 0 or sample is None:
-        given.pop("seed", None)
+    options = {
+        "example": example,
+        "header": header,
+        "encoding": encoding,
+        "sheet": sheet,
+        "numeric": list(numeric) or None,
+        "categorical": list(categorical) or None,
+        "date": list(date) or None,
+        "sample": sample,
+        "seed": seed if sample is not None else None,
+        "lenient": lenient or None,
+    }
+    told = [f"{k}={v!r}" for k, v in options.items() if v is not None]
     if example is not None:
         name, raw = f"example {example}", _example(example)
-    else:
-        assert path is not None
+    elif path is not None:
         name, raw = named(path), load(path, header, encoding, sheet)
-    told = "".join(f", {k}={list(v) if isinstance(v, (tuple, list)) else v!r}" for k, v in given.items())
-    call = f"read_table({path!r}{told})" if path is not None else f"read_table({told[2:]})"
+        told.insert(0, repr(path))
+    else:
+        raise Refused("give a file or an example")
+    call = f"read_table({', '.join(told)})"
     python = f"from lorenyi.cli.tables import read_table\n\ntable = {call}.frame"
     table = Read(raw.frame, name, python, raw.notes)
     _require_rows(table)
@@ -284,8 +296,12 @@ def _type_columns(
 ) -> None:
     """Give every column its type; what options say comes first."""
     names = table.frame.columns
-    symbols = {n for text in categorical for n in _matching(names, text, "--categorical", table.name)}
-    table.numeric = {n for text in numeric for n in _matching(names, text, "--numeric", table.name)}
+
+    def matching(texts: Sequence[str], option: str) -> set[str]:
+        return {n for text in texts for n in _matching(names, text, option, table.name)}
+
+    symbols = matching(categorical, "--categorical")
+    table.numeric = matching(numeric, "--numeric")
     forms: dict[str, str | None] = {}
     for text in date:
         columns, _, form = text.partition("=%")
@@ -307,7 +323,7 @@ def _type_columns(
         elif series.dtype.is_decimal():
             changed.append(series.cast(pl.Float64))
     table.frame = table.frame.with_columns(changed)
-    table.leave_out(refused, "nothing")
+    table.leave_out(refused)
 
 
 def _text_column(
@@ -321,7 +337,7 @@ def _text_column(
         plain = _plain_numbers(words)
         if plain is not None:
             return plain
-    found = parse(words.fill_null("").to_numpy(), forms.get(name), times=name not in table.numeric)
+    found = parse(words.fill_null("").to_list(), forms.get(name), times=name not in table.numeric)
     asked = "number" if name in table.numeric else "time" if name in forms else None
     if asked and (found is None or found.kind != asked):
         option = "--numeric" if asked == "number" else "--date"
@@ -331,6 +347,8 @@ def _text_column(
     if found.wrong.any():
         _settle_wrong(series, found, table, lenient or asked is not None)
     table.forms[name] = found.form
+    if found.kind == "number" and found.form:
+        table.numeric.add(name)  # what has a unit is measured, however few values there are
     if found.doubt:
         table.notes.append(f"{name}: {found.doubt}")
     if found.kind == "number":
@@ -361,8 +379,8 @@ def _settle_wrong(series: pl.Series, found: Parsed, table: Read, missing: bool) 
     option = "--numeric" if found.kind == "number" else "--date"
     if not missing:
         raise Refused(
-            f"column {series.name!r} of {table.name} has {series[row]!r:.40} in row {row + 1} among "
-            f"{what}: {option} {series.name!r} takes such cells as missing, --categorical takes "
+            f"column {series.name!r} of {table.name} has {series[row]!r:.40} in row {row + 1} "
+            f"among {what}: {option} {series.name!r} takes such cells as missing, --categorical takes "
             "the column as categories"
         )
     count = int(found.wrong.sum())
@@ -382,7 +400,7 @@ def _suspects(table: Read) -> dict[str, str]:
         series = table.frame[name].drop_nulls()
         distinct = series.n_unique()
         if not len(series):
-            found[name] = "empty"
+            found[name] = EMPTY
         elif column.kind == "label" and distinct == len(series) > 2:
             found[name] = "identifier: different in every row"
         elif column.kind == "label" and distinct > len(series) / REPEATED and len(series) > 4:

@@ -1,7 +1,7 @@
 """Numbers, dates and gaps in text: what a column of a file holds, whose format has no types.
 
 - Numbers may have signs, exponents, groups of digits (1,020.33 or 1.020,33 or 1 020), one currency
-  for the column, a percent sign, or one unit such as kg. Whole numbers with leading zeros are codes.
+  for the column, a percent sign, or one unit such as kg. Digits with leading zeros are codes.
 - Dates and times of one form; whether the day or the month comes first is decided by the column.
 - Words such as NA, null or ? are missing values.
 
@@ -30,8 +30,11 @@ SPACES = " \u00a0\u202f\u2009"
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 DAY = timedelta(days=1)
 
-_GROUPED = rf"\d{{1,3}}(?:[{SPACES}'’]\d{{3}})+"
-_POINT = rf"(?:(?:\d{{1,3}}(?:,\d{{2,3}})*,\d{{3}}|{_GROUPED}|\d+)(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?"
+QUOTES = "'\N{RIGHT SINGLE QUOTATION MARK}"
+_GROUPED = rf"\d{{1,3}}(?:[{SPACES}{QUOTES}]\d{{3}})+"
+_POINT = (
+    rf"(?:(?:\d{{1,3}}(?:,\d{{2,3}})*,\d{{3}}|{_GROUPED}|\d+)(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?"
+)
 _COMMA = rf"(?:(?:\d{{1,3}}(?:\.\d{{3}})+|{_GROUPED}|\d+)(?:,\d*)?|,\d+)(?:[eE][+-]?\d+)?"
 _BEFORE = rf"(?P<before>[A-Z]{{0,3}}[{re.escape(CURRENCIES)}]|[A-Z]{{3}})?"
 _UNIT = r"[^\W\d_]{1,6}[²³]?(?:/[^\W\d_]{1,4}[²³]?)?"
@@ -174,7 +177,7 @@ def _number(word: str, decimal: str) -> tuple[float, str]:
     found = _FORMS[decimal].fullmatch(word[1:-1].strip() if negative else word)
     if found is None or (found["before"] and found["after"]):
         return math.nan, ""
-    digits = re.sub(rf"[{SPACES}'’{'.' if decimal == ',' else ','}]", "", found["number"])
+    digits = re.sub(rf"[{SPACES}{QUOTES}{'.' if decimal == ',' else ','}]", "", found["number"])
     value = float(digits.replace(",", "."))
     minus = negative + sum(found[sign] in ("-", "−") for sign in ("sign", "inner"))
     return (-value if minus % 2 else value), found["before"] or found["after"] or ""

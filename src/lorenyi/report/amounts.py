@@ -196,7 +196,7 @@ def _answer(
     entropy: Renyi,
     several: bool,
 ) -> list[str]:
-    what, value = list(found.items())[-1]
+    value = list(found.values())[-1]
     known = f" given {names['given']}" if "given" in names else ""
     amount = f"{with_error(value, value.standard_error)} bits{at_order(entropy.alpha)}"
     if "y" not in names:

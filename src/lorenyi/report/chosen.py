@@ -164,17 +164,18 @@ def _stopped(selector: InformationSelector, path: SelectionPathDisplay) -> str:
     if isinstance(asked, str):
         if len(selector.indices_) == selector.n_features_in_:
             return "All columns were chosen: each was more informative than its permutations."
-        if selector.path_.best_refused:
+        if following := selector.path_.best_refused:
             return (
-                f"The search stopped by itself: the next best column, {selector.path_.best_refused}, "
+                f"The search stopped by itself: the next best column, {following}, "
                 f"was no more informative than permuted columns (level {selector.level:g})."
             )
         late = "time ran out" if selector.max_seconds is not None else "no other column was left"
         return f"The search ended because {late}."
     wanted = round(asked * selector.n_features_in_) if isinstance(asked, float) else asked
+    found = counted(len(path.names), "column")
     if len(path.names) < max(int(wanted), 1):
-        return f"Time ran out after {counted(len(path.names), 'column')} of {wanted} asked for."
-    return f"{counted(len(path.names), 'column')} {'was' if len(path.names) == 1 else 'were'} asked for."
+        return f"Time ran out after {found} of {wanted} asked for."
+    return f"{found} {'was' if len(path.names) == 1 else 'were'} asked for."
 
 
 def _facts(
@@ -297,7 +298,7 @@ def _sections(
     scatter, *heat = _maps(others, selector.n_features_in_, target)
     return [
         _path(longer, criterion, selector, target),
-        _pictures(selector, X, y, target),
+        _pictures(selector, X, y, sample_weight, target),
         scatter,
         *heat,
         _candidates(others, selector.n_features_in_, target),
@@ -305,9 +306,14 @@ def _sections(
     ]
 
 
-def _pictures(selector: InformationSelector, X: Any, y: Any, target: str) -> Section:
+def _pictures(
+    selector: InformationSelector, X: Any, y: Any, sample_weight: Any, target: str
+) -> Section:
     """Return small pictures of the chosen columns against the target."""
     columns, answer = read_columns(X), read_columns(y, "y")[0]
+    if sample_weight is not None:
+        often = np.repeat(np.arange(len(answer.values)), np.rint(sample_weight).astype(np.int64))
+        columns, answer = [c.take(often) for c in columns], answer.take(often)
     labels = selector.task_ == "classification"
     items = []
     for j in selector.indices_[:PICTURED].tolist():
@@ -336,8 +342,8 @@ def _path(
     of_set = criterion.of_the_set
     text = (
         f"Information of the columns chosen so far about {target}, in bits; the dark part is what "
-        "each added. The thin line is two standard errors to each side; the dashed line is the "
-        f"ceiling, the entropy of {target}."
+        "each added. The thin line is two standard errors to each side, the ceiling the entropy of "
+        f"{target}."
         if of_set
         else f"The score of {type(criterion).__name__} when each column was chosen, in bits."
     )
@@ -373,6 +379,8 @@ def _path_rows(
         }
         if of_set:
             row["from"] = float(path.scores[i - 1]) if i else 0.0
+            if i < len(steps):
+                row["adds"] = float(selector.gains_[steps[i]])
         if path.bounds is not None and not np.isnan(selector.standard_errors_).all():
             row["error"] = float(np.ptp(path.bounds[i])) / 2.0
         elif path.bounds is not None:
@@ -405,6 +413,7 @@ def _maps(others: RelevanceDisplay, d: int, target: str) -> list[Section]:
         "x": "shared with chosen columns (mean, bits)",
         "y": "shared with target (bits)",
         "points": points,
+        "wide": len(names) > 12,  # then the map below takes the whole width
     }
     if len(names) < 2:
         return [scatter]

@@ -67,14 +67,29 @@ class Dependence:
     @property
     def beyond(self) -> np.ndarray:
         """Mutual information less chance; on the diagonal the entropy."""
-        return np.asarray(np.where(np.eye(len(self.names), dtype=bool), self.bits, self.bits - self.chance))
+        return np.asarray(
+            np.where(np.eye(len(self.names), dtype=bool), self.bits, self.bits - self.chance)
+        )
 
     def ordered(self, order: Sequence[int]) -> Dependence:
         """Return the same with the columns in another order."""
         grid = np.ix_(order, order)
-        arrays = (self.bits, self.errors, self.chance, self.p_values, self.significant)
-        names = [self.names[i] for i in order]
-        return Dependence(names, *(a[grid] for a in arrays), self.rows, self.total, self.left)
+        return Dependence(
+            [self.names[i] for i in order],
+            self.bits[grid],
+            self.errors[grid],
+            self.chance[grid],
+            self.p_values[grid],
+            self.significant[grid],
+            self.rows,
+            self.total,
+            self.left,
+        )
+
+    @property
+    def count(self) -> int:
+        """How many pairs are significant."""
+        return int(self.significant.sum()) // 2
 
     def pairs(self) -> list[tuple[int, int]]:
         """Return the pairs that were measured, those that share most beyond chance first."""

@@ -25,6 +25,7 @@ from lorenyi.report.pairs import (
 )
 from lorenyi.report.pictures import distribution, ends, levels
 
+BEYOND = "beyond chance"  # heading of the bits that a column shares with another
 SPARKS = "▁▂▃▄▅▆▇█"
 SPARKED = 12  # characters of a distribution in a terminal
 PICTURED = 60  # columns with a picture on the page
@@ -150,7 +151,7 @@ def _summary(
                 shared,
             ]
         )
-    heads = ["column", "read as", "missing", "distinct", "distribution", "depends most on", "bits"]
+    heads = ["column", "read as", "missing", "distinct", "distribution", "depends most on", BEYOND]
     return Table(heads, rows)
 
 
@@ -182,9 +183,9 @@ def _drawn(column: Column, kind: str) -> str:
     values = values[np.isfinite(values)]
     if not len(values):
         return ""
-    counts, edges = np.histogram(values, bins=SPARKED)
-    top = max(int(counts.max()), 1)
-    bars = "".join(" " if not c else SPARKS[min(int(8 * c / top), 7)] for c in counts)
+    heights, edges = np.histogram(values, bins=SPARKED)
+    top = max(int(heights.max()), 1)
+    bars = "".join(" " if not h else SPARKS[min(int(8 * h / top), 7)] for h in heights)
     low, high = ends(column, edges[0], edges[-1])
     return f"{low} {bars} {high}"
 
@@ -323,15 +324,13 @@ def _content(column: Column) -> bytes:
     spread = float(values.std())
     values = (values - values.mean()) / spread if np.isfinite(spread) and spread else values
     sign = np.sign(values[np.argmax(np.abs(values) > 1e-6)])
-    return (np.round(sign * values, 6) + 0.0).tobytes()
+    return bytes((np.round(sign * values, 6) + 0.0).tobytes())
 
 
 # ------------------------------------------------------------------------------- on the page
 
 
-def _facts(
-    typed: dict[str, Column], found: Dependence | None, n: int
-) -> list[tuple[str, str]]:
+def _facts(typed: dict[str, Column], found: Dependence | None, n: int) -> list[tuple[str, str]]:
     cells = n * max(len(typed), 1)
     gaps = sum(int(c.gaps.sum()) for c in typed.values())
     facts = [
@@ -341,8 +340,7 @@ def _facts(
     ]
     if found is not None:
         pairs = found.pairs()
-        count = int(sum(found.significant[p] for p in pairs))
-        facts.append((f"{count:,} of {len(pairs):,}", "pairs dependent"))
+        facts.append((f"{found.count:,} of {len(pairs):,}", "pairs dependent"))
     return facts
 
 
@@ -374,8 +372,11 @@ def _sections(
             sections.append(_target_section(found, target))
         order, _ = clustered(found.bits)
         sections += [heat_section(found.ordered(order)), pairs_section(found)]
-    sections.append(table_section("Columns", "", summary))
-    return sections
+    shown = [c for c, name in enumerate(summary.columns) if name != "distribution"]  # drawn above
+    cells = [[row[c] for c in shown] for row in summary.rows]
+    heads = [summary.columns[c] for c in shown]
+    text = "Beyond chance: mutual information with that column less its chance level, in bits."
+    return [*sections, table_section("Columns", text, Table(heads, cells))]
 
 
 def _target_section(found: Dependence, target: str) -> Section:

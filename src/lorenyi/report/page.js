@@ -164,9 +164,9 @@
       if (row.error > 0.001 * (high - low)) part(track, "range", row.value - 2 * row.error, row.value + 2 * row.error);
       if (row.chance !== undefined) add(track, "i", { class: "chance" }).style.left = `${at(Math.max(row.chance, 0))}%`;
       if (section.most !== undefined) add(track, "i", { class: "ceiling" }).style.left = `calc(${at(section.most)}% - 1px)`;
-      const value = add(item, "span", { class: "value" });
+      const value = add(item, "span", { class: "value" }), adds = row.adds ?? row.value - row.from;
       value.append(figure(row.value));
-      if (row.from !== undefined) value.append(" "), add(value, "small", {}, `${row.value < row.from ? "−" : "+"}${figure(Math.abs(row.value - row.from))}`);
+      if (row.from !== undefined) value.append(" "), add(value, "small", {}, `${adds < 0 ? "−" : "+"}${Math.abs(adds).toFixed(3)}`);
       describe(item, [
         row.name,
         `${figure(row.value)} ${section.unit}`,
@@ -227,6 +227,8 @@
         piece.style.width = `${100 * share}%`;
         at += share;
       });
+      if (typeof value === "number") add(list, "span", { class: "amount" }, picture.means ? figure(value) : `${Math.round(100 * value)} %`);
+      else add(list, "span");
     }
   }
 
@@ -263,7 +265,7 @@
   // --------------------------------------------------------------- scatter: two numbers per column
 
   function scatter(section) {
-    const box = card(section);
+    const box = card(section, section.wide);
     const legend = add(box, "div", { class: "legend" });
     for (const [kind, label] of [["dot", "chosen, in order"], ["dot hollow", "left out"]]) {
       const entry = add(legend, "span");
@@ -307,7 +309,7 @@
 
   function heat(section) {
     const n = section.names.length;
-    const box = card(section, n > 12);
+    const box = card(section, section.wide || n > 12);
     const matrix = section.matrix;
     const off = matrix.flatMap((row, i) => row.filter((v, j) => i !== j && v !== null));
     const most = Math.max(...off.map(Math.abs), 1e-12);
@@ -385,7 +387,7 @@
     add(scale, "span", {}, bits(most));
     if (off.some((v) => v < -1e-9)) {
       add(scale, "i", { class: "less" });
-      add(scale, "span", {}, `below zero: ${section.negative ?? "possible away from order 1"}`);
+      add(scale, "span", { class: "words" }, `below zero: ${section.negative ?? "possible away from order 1"}`);
     }
   }
 

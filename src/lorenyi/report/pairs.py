@@ -91,7 +91,7 @@ def matrix(
         answer=_answer(found, groups, entropy),
         facts=[
             (str(len(names)), "columns"),
-            (f"{int(sum(found.significant[p] for p in pairs)):,} of {len(pairs):,}", "pairs significant"),
+            (f"{found.count:,} of {len(pairs):,}", "pairs significant"),
             (f"{bits(found.bits[pairs[0]])} bits" if pairs else "none", "largest"),
             (f"{found.rows:,}", "rows"),
         ],
@@ -197,7 +197,7 @@ def _answer(found: Dependence, groups: list[list[int]], entropy: Renyi) -> list[
 def significance(found: Dependence) -> str:
     """Say how many pairs are significant."""
     pairs = found.pairs()
-    count = int(sum(found.significant[p] for p in pairs))
+    count = found.count
     return (
         f"{count:,} of {counted(len(pairs), 'pair')} {'is' if count == 1 else 'are'} significant "
         f"(permutation tests, false discovery rate {100 * LEVEL:.0f} %)."
@@ -221,7 +221,11 @@ def remarks(found: Dependence, entropy: Renyi) -> list[str]:
 def heat_section(found: Dependence, text: str = "") -> Section:
     """Return the map of pairs: what they share beyond chance."""
     most = min(len(found.names), SHOWN)
-    few = f" The first {most} of {len(found.names)} columns are shown." if most < len(found.names) else ""
+    few = (
+        f" The first {most} of {len(found.names)} columns are shown."
+        if most < len(found.names)
+        else ""
+    )
     beyond = found.beyond[:most, :most]
     return {
         "kind": "heat",
@@ -236,6 +240,7 @@ def heat_section(found: Dependence, text: str = "") -> Section:
         "p": _plain(found.p_values[:most, :most]),
         "negative": "no more than chance: a permutation shared more",
         "orders": {"similar side by side": list(range(most))},
+        "wide": True,
     }
 
 

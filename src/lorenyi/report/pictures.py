@@ -28,15 +28,20 @@ def distribution(column: Column) -> Picture:
     values = values[np.isfinite(values)]
     if not len(values):
         return {"bars": []}
-    counts, edges = np.histogram(values, bins=BINS)
-    return {"bars": counts.tolist(), "ends": ends(column, edges[0], edges[-1])}
+    heights, edges = np.histogram(values, bins=BINS)
+    return {"bars": heights.tolist(), "ends": ends(column, edges[0], edges[-1])}
 
 
 def ends(column: Column, low: float, high: float) -> list[str]:
     """Return the ends of a column's range as text: dates as dates."""
     if column.kind == "time":
         return [str(np.datetime64(int(np.floor(day)), "D")) for day in (low, high)]
-    return [f"{low:.4g}", f"{high:.4g}"]
+    return [short_number(low), short_number(high)]
+
+
+def short_number(value: float) -> str:
+    """Return a number in a few characters."""
+    return f"{value:,.0f}" if 1000 <= abs(value) < 1e7 else f"{value:.4g}"
 
 
 def levels(column: Column) -> tuple[list[str], list[int]]:
@@ -78,7 +83,7 @@ def against(column: Column, target: Column, labels: bool, seed: int = 0) -> Pict
     y = target.numbers()[rows]
     if column.categorical:
         return _means(column, y, rows)
-    return _smoothed(column.numbers()[rows], y, seed)
+    return _smoothed(column, rows, y, seed)
 
 
 def _classes(target: Column, rows: np.ndarray) -> tuple[list[str], list[np.ndarray]]:
@@ -131,11 +136,12 @@ def _means(column: Column, y: np.ndarray, rows: np.ndarray) -> Picture:
     return {"means": means, "range": [float(y.min()), float(y.max())]}
 
 
-def _smoothed(x: np.ndarray, y: np.ndarray, seed: int) -> Picture:
-    """Return some rows, and the mean of y in windows of as many rows along x."""
+def _smoothed(column: Column, chosen: np.ndarray, y: np.ndarray, seed: int) -> Picture:
+    """Return some rows, and the mean of y in windows of equally many rows along the column."""
+    x = column.numbers()[chosen]
     order = np.argsort(x, kind="stable")
     parts = [p for p in np.array_split(order, min(WINDOWS, max(len(x) // 8, 2))) if len(p)]
     line = [[float(np.median(x[p])), float(y[p].mean())] for p in parts]
     rows = np.random.default_rng(seed).permutation(len(x))[:DOTS]
     dots = [[float(x[i]), float(y[i])] for i in rows]
-    return {"dots": dots, "line": line, "ends": [f"{x.min():.4g}", f"{x.max():.4g}"]}
+    return {"dots": dots, "line": line, "ends": ends(column, float(x.min()), float(x.max()))}
