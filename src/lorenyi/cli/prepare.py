@@ -125,9 +125,7 @@ def how_many(text: str, features: int) -> int | float | str:
 def require_variety(table: Read, X: pl.DataFrame, y: pl.Series, task: str) -> None:
     """Refuse a target or columns that do not vary; say what the target is taken for."""
     if y.n_unique() == 1:
-        raise Refused(
-            f"target {y.name!r} has only one value ({y[0]!r:.40}): it cannot be informed about"
-        )
+        raise Refused(f"target {y.name!r} has only one value ({y[0]!r:.40}): choose another")
     constant = [name for name in X.columns if X[name].n_unique() == 1]
     if len(constant) == X.width:
         raise Refused(f"{table.name}: all {X.width} columns are constant")

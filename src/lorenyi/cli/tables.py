@@ -96,14 +96,23 @@ class Read:
 
     def columns(self, text: str, option: str) -> list[str]:
         """Return the columns that an option names: a,b or pattern*, quoted where needed."""
+        self._require_present(text, option)
         return _matching(self.frame.columns, text, option, self.name)
 
     def column(self, text: str, option: str) -> str:
         """Return the one column that an option names."""
+        self._require_present(text, option)
         if text not in self.frame.columns:
             near = _near(self.frame.columns, text)
             raise Refused(f"{option}: no column {text!r} in {self.name}; {near}")
         return text
+
+    def _require_present(self, text: str, option: str) -> None:
+        for name in (text, *text.split(",")):
+            if name in self.left_out:
+                raise Refused(
+                    f"{option}: column {name!r} of {self.name} was left out: {self.left_out[name]}"
+                )
 
     def take(self, names: Sequence[str]) -> None:
         """Keep these columns."""
@@ -323,7 +332,23 @@ def _type_columns(
         elif series.dtype.is_decimal():
             changed.append(series.cast(pl.Float64))
     table.frame = table.frame.with_columns(changed)
+    table.frame = table.frame.with_columns(
+        _finite(series, table, lenient) for series in table.frame.iter_columns()
+    )
     table.leave_out(refused)
+
+
+def _finite(series: pl.Series, table: Read, lenient: bool) -> pl.Series:
+    """Refuse infinities, or count them as missing."""
+    infinite = series.is_infinite() if series.dtype.is_float() else None
+    if infinite is None or not infinite.any():
+        return series
+    row = int(infinite.arg_max() or 0) + 1
+    said = f"column {series.name!r} of {table.name} has an infinite value in row {row}"
+    if not lenient:
+        raise Refused(f"{said}: correct it, or --drop {series.name!r} leaves the column out")
+    table.notes.append(f"{said}, which counts as missing")
+    return series.set(infinite.fill_null(False), None)
 
 
 def _text_column(
@@ -380,8 +405,8 @@ def _settle_wrong(series: pl.Series, found: Parsed, table: Read, missing: bool) 
     if not missing:
         raise Refused(
             f"column {series.name!r} of {table.name} has {series[row]!r:.40} in row {row + 1} "
-            f"among {what}: {option} {series.name!r} takes such cells as missing, --categorical takes "
-            "the column as categories"
+            f"among {what}: {option} {series.name!r} takes such cells as missing, "
+            "--categorical takes the column as categories"
         )
     count = int(found.wrong.sum())
     table.notes.append(

@@ -21,7 +21,16 @@ from lorenyi.inference.chance import part
 from lorenyi.kernels import Kernel
 from lorenyi.report.dependence import Progress, dependences
 from lorenyi.report.eigenvalues import curve
-from lorenyi.report.finding import Finding, Section, Table, at_order, bits, listed, with_error
+from lorenyi.report.finding import (
+    Finding,
+    Section,
+    Table,
+    at_order,
+    bits,
+    listed,
+    plain,
+    with_error,
+)
 from lorenyi.report.pairs import heat_section
 
 MEANING = {
@@ -113,7 +122,7 @@ def measure(
         python=_python(sides, entropy, own, certified, permutations, seed),
         sections=lambda: _sections(grams, found, sides, table, entropy, own, chance),
         extra={"rows": int(grams["x"].n)}
-        | ({"p_value": test.pvalue, "chance": chance} if test else {}),
+        | ({"p_value": test.pvalue, "chance": plain(chance)} if test else {}),
     )
 
 

@@ -173,7 +173,7 @@ def _share(found: Dependence, i: int, j: int) -> float:
 def _answer(found: Dependence, groups: list[list[int]], entropy: Renyi) -> list[str]:
     pairs, names = found.pairs(), found.names
     if not pairs:
-        return ["No pair of columns was measured."]
+        return ["No pair of columns was measured.", *remarks(found, entropy)]
     i, j = pairs[0]
     order = at_order(entropy.alpha)
     first = f"{names[i]} and {names[j]} share most: {bits(found.bits[i, j])} bits{order}."
