@@ -352,6 +352,37 @@ def test_names_are_no_formulas_for_a_spreadsheet(ask, tmp_path, name):
     assert all(float(cell) < 10 for row in rows for cell in row[1:])
 
 
+def test_categories_are_no_formulas_for_a_spreadsheet(ask, tmp_path):
+    path = str(tmp_path / "hostile.csv")
+    FRAME.select("a", kind=pl.lit("=HYPERLINK(0)")).with_columns(
+        kind=pl.when(pl.col("a") > 0).then(pl.lit("@b")).otherwise("kind")
+    ).write_csv(path)
+    head, *rows = csv.reader(io.StringIO(ask("describe", path, "--csv"), newline=""))
+    cells = dict(zip(head, rows[1], strict=True))
+    assert cells["distribution"][:2] in ("'=", "'@")
+
+
+def test_commands_agree_on_the_target_and_say_another_order(ask):
+    whole = asked(ask, "select", "--example", "breast", "--n-features", "1")["target_entropy"]
+    found = asked(ask, "measure", "--example", "breast", "--x", "target", "--permutations", "0")
+    assert found["table"][0]["bits"] == pytest.approx(whole, abs=1e-6)
+    options = ["--criterion", "joint", "--rank", "50", "--n-features", "1"]
+    other = asked(ask, "select", "--example", "breast", *options)
+    assert other["target_entropy"] == pytest.approx(0.909, abs=1e-3)
+    assert "%, order 2)" in other["answer"][1]
+
+
+def test_a_set_without_information_says_so(ask, tmp_path):
+    path = str(tmp_path / "noise.csv")
+    rng = np.random.default_rng(2)
+    pl.DataFrame({"a": rng.normal(size=80), "y": rng.integers(0, 2, 80)}).write_csv(path)
+    found = asked(ask, "select", path, "--target", "y", "--n-features", "1")
+    assert found["table"][0]["score"] < 0
+    assert "It holds nothing beyond chance" in found["answer"][1]
+    assert "%" not in found["answer"][1]
+    assert found["table"][0]["p"] > 0.05
+
+
 def test_negative_numbers_stay_numbers():
     finding = Finding("", [], [], Table(["bits"], [[-0.5], [-np.inf]]), {}, "", list)
     assert show.as_csv(finding).splitlines() == ["bits", "-0.5", "-inf"]

@@ -15,7 +15,7 @@ pytest.importorskip("typer")
 openpyxl = pytest.importorskip("openpyxl")
 
 from lorenyi.cli import main  # noqa: E402
-from lorenyi.cli.tables import read_table  # noqa: E402
+from lorenyi.cli.reading import read_table  # noqa: E402
 
 N = 120
 RNG = np.random.default_rng(5)

@@ -104,7 +104,10 @@ WRONG = {
         "--n-features 3: give a number from 1 to the 2 columns",
     ),
     "unreadable Parquet": (["select", "bad.parquet", *SELECT], "bad.parquet: cannot be read ("),
-    "binary": (["matrix", "binary.csv"], "binary.csv: is neither text nor a format known here"),
+    "binary": (
+        ["matrix", "binary.csv"],
+        "binary.csv: cannot be read (neither text nor",
+    ),
     "arrays that do not fit": (["matrix", "uneven.npz"], "arrays of different length"),
     "infinity": (
         ["select", "infinite.csv", *SELECT],

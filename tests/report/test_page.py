@@ -184,7 +184,8 @@ def test_the_share_is_of_the_target_as_the_selector_reads_it(entropy):
     ).fit(X, y, weights)
     found = report.selection(selector, X, y, sample_weight=weights)
     assert found.extra["target_entropy"] == pytest.approx(whole, abs=1e-4)
-    assert f"({100 * selector.scores_[-1] / whole:.0f} %)" in found.answer[1]
+    order = "" if entropy is None else f", order {entropy.alpha:g}"
+    assert f"({100 * selector.scores_[-1] / whole:.0f} %{order})" in found.answer[1]
     assert ".fit(X, y, sample_weight)" in found.python
 
 

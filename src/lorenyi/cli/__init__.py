@@ -11,7 +11,7 @@ import os
 import sys
 from collections.abc import Sequence
 
-__all__ = ["Refused", "main"]
+__all__ = ["main"]
 
 
 class Refused(Exception):

@@ -6,6 +6,7 @@ import warnings
 
 from lorenyi import report
 from lorenyi.cli import Refused, options, show
+from lorenyi.cli.kinds import rare_levels
 from lorenyi.cli.output import Job, Output, job, named_steps
 from lorenyi.cli.prepare import (
     criterion_named,
@@ -15,7 +16,6 @@ from lorenyi.cli.prepare import (
     require_variety,
     target_of,
 )
-from lorenyi.cli.tables import rare_levels
 from lorenyi.functionals import Renyi
 from lorenyi.selection import InformationSelector
 from lorenyi.spectra import Auto

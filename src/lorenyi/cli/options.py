@@ -94,7 +94,7 @@ class Measured(Common):
 
 @dataclass(frozen=True, kw_only=True)
 class Describe(Common):
-    """Show what a table holds: types, gaps, distributions, and which columns depend on which."""
+    """Show what a table holds: types, missing values, distributions, dependences."""
 
     target: Annotated[
         str | None, typer.Option(help="A column whose dependence on the others is shown first.")

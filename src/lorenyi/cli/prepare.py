@@ -8,8 +8,10 @@ import polars as pl
 
 from lorenyi import selection
 from lorenyi.cli import Refused
+from lorenyi.cli.kinds import EMPTY
 from lorenyi.cli.options import Common
-from lorenyi.cli.tables import EMPTY, Read, read_table
+from lorenyi.cli.reading import read_table
+from lorenyi.cli.tables import Read
 from lorenyi.functionals import Renyi
 from lorenyi.selection import Criterion, reading
 from lorenyi.selection.criteria import BaseCriterion

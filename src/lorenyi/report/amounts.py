@@ -73,8 +73,7 @@ def measure(
     kernels : mapping, optional
         Of columns whose kernel is not to be chosen by their values.
     certified : bool
-        Whether to compute bounds that contain the exact value of these rows; then there is no
-        standard error.
+        Whether to compute lower and upper bounds of the exact value of these rows.
     permutations : int
         Of the test of independence of x and y; 0: no test and no chance level.
     seed : int
@@ -163,24 +162,17 @@ def _chance(A: Gram, B: Gram, entropy: Renyi, seed: int) -> float:
 def _table(
     found: dict[str, Estimate], test: TestResult | None, chance: float, certified: bool
 ) -> Table:
-    columns = ["measure", "bits", "std. error", "chance", "p"]
     asked = list(found)[-1]
-    rows: list[list[Any]] = [
-        [
-            name,
-            float(e),
-            float(e.standard_error),
-            chance if name == "I(x; y)" else np.nan,
-            test.pvalue if test is not None and name == asked else np.nan,
-        ]
-        for name, e in found.items()
-    ]
-    if certified:
-        columns = [*columns[:2], "low", "high", "bounds", *columns[3:]]
-        for row, e in zip(rows, found.values(), strict=True):
-            kind = "certain" if not e.failure else f"fail with p <= {e.failure:.1g}"
-            row[2:3] = [e.low, e.high, kind]
-    return Table(columns, rows, "bits")
+    columns = ["measure", "bits", "std. error", "low", "high", "chance", "p"]
+    rows: list[list[Any]] = []
+    for name, e in found.items():
+        ends = e.bounds if certified and e.bounds is not None else (np.nan, np.nan)
+        level = chance if name == "I(x; y)" else np.nan
+        p = test.pvalue if test is not None and name == asked else np.nan
+        rows.append([name, float(e), float(e.standard_error), *ends, level, p])
+    filled = [k for k in range(len(columns)) if k < 3 or not np.isnan([r[k] for r in rows]).all()]
+    kept = [[row[k] for k in filled] for row in rows]
+    return Table([columns[k] for k in filled], kept, "bits")
 
 
 def _facts(found: dict[str, Estimate], test: TestResult | None, n: int) -> list[tuple[str, str]]:

@@ -11,6 +11,7 @@ from lorenyi.data.columns import Column
 from lorenyi.data.reading import read_columns
 from lorenyi.functionals import Renyi
 from lorenyi.kernels import Kernel
+from lorenyi.report.columns import distinct, drawn, kind_of, repeats, statistics, varies
 from lorenyi.report.dependence import Dependence, Progress, dependences
 from lorenyi.report.finding import Finding, Section, Table, bits, counted, listed
 from lorenyi.report.page import shortened, table_section
@@ -23,11 +24,9 @@ from lorenyi.report.pairs import (
     remarks,
     significance,
 )
-from lorenyi.report.pictures import distribution, ends, levels
+from lorenyi.report.pictures import distribution
 
 BEYOND = "beyond chance"  # heading of the bits that a column shares with another
-SPARKS = "▁▂▃▄▅▆▇█"
-SPARKED = 12  # characters of a distribution in a terminal
 PICTURED = 60  # columns with a picture on the page
 
 
@@ -78,7 +77,7 @@ def describe(
     """
     names = [str(name) for name in (table.columns if columns is None else columns)]
     typed = {name: read_columns(table[name], name)[0] for name in names}
-    compared = [n for n in names if _varies(typed[n])]
+    compared = [n for n in names if varies(typed[n])]
     if target in compared:
         compared = [target, *(n for n in compared if n != target)]
     dropped, compared = compared[limit:], compared[:limit]
@@ -97,7 +96,7 @@ def describe(
     n = len(next(iter(typed.values())).values)
     words = dict(kinds or {})
     for name, column in typed.items():
-        words.setdefault(name, _kind(column))
+        words.setdefault(name, kind_of(column))
     summary = _summary(typed, words, found, n)
     return Finding(
         question="What does this table hold?",
@@ -109,26 +108,11 @@ def describe(
         sections=lambda: _sections(typed, words, found, target, summary),
         extra={
             "rows": n,
-            "columns": {name: _statistics(c, words[name]) for name, c in typed.items()},
+            "columns": {name: statistics(c, words[name]) for name, c in typed.items()},
             "left_out": dict(left_out or {}),
             "pairs": [] if found is None else Table(PAIR_COLUMNS, pair_rows(found)).records(),
         },
     )
-
-
-def _varies(column: Column) -> bool:
-    values = column.values[~column.gaps]
-    return len(values) > 1 and bool(np.any(values != values[0]))
-
-
-def _kind(column: Column) -> str:
-    if column.kind == "time":
-        return "date"
-    return "category" if column.categorical else "number"
-
-
-def _is_category(words: str) -> bool:
-    return words.startswith("category")
 
 
 # ------------------------------------------------------------------------------- columns
@@ -145,18 +129,14 @@ def _summary(
                 name,
                 words[name],
                 int(column.gaps.sum()),
-                _distinct(column),
-                _drawn(column, words[name]),
+                distinct(column),
+                drawn(column, words[name]),
                 with_,
                 shared,
             ]
         )
     heads = ["column", "read as", "missing", "distinct", "distribution", "depends most on", BEYOND]
     return Table(heads, rows)
-
-
-def _distinct(column: Column) -> int:
-    return len(np.unique(column.values[~column.gaps]))
 
 
 def _closest(found: Dependence | None, name: str) -> tuple[str, float]:
@@ -168,49 +148,6 @@ def _closest(found: Dependence | None, name: str) -> tuple[str, float]:
     beyond[i] = -np.inf
     best = int(np.argmax(beyond))
     return (found.names[best], float(beyond[best])) if beyond[best] > -np.inf else ("", np.nan)
-
-
-def _drawn(column: Column, kind: str) -> str:
-    """Return a distribution in a dozen characters, with its range; or the main categories."""
-    if not (~column.gaps).any():
-        return ""
-    if _is_category(kind):
-        names, counts = levels(column)
-        total = max(sum(counts), 1)
-        shown = [f"{n[:12]} {100 * c / total:.0f} %" for n, c in zip(names, counts, strict=True)]
-        return ", ".join(shown[:3]) + (", ..." if len(shown) > 3 else "")
-    values = column.numbers()[~column.gaps]
-    values = values[np.isfinite(values)]
-    if not len(values):
-        return ""
-    heights, edges = np.histogram(values, bins=SPARKED)
-    top = max(int(heights.max()), 1)
-    bars = "".join(" " if not h else SPARKS[min(int(8 * h / top), 7)] for h in heights)
-    low, high = ends(column, edges[0], edges[-1])
-    return f"{low} {bars} {high}"
-
-
-def _statistics(column: Column, kind: str) -> dict[str, Any]:
-    """Return what is known of a column alone."""
-    found: dict[str, Any] = {
-        "kind": kind,
-        "missing": int(column.gaps.sum()),
-        "distinct": _distinct(column),
-    }
-    present = ~column.gaps
-    if _is_category(kind):
-        names, counts = levels(column)
-        return found | {"levels": dict(zip(names, counts, strict=True))}
-    values = column.numbers()[present]
-    if not len(values):
-        return found
-    quantiles = np.quantile(values, [0.0, 0.25, 0.5, 0.75, 1.0])
-    names = ["min", "quartile1", "median", "quartile3", "max"]
-    numbers = dict(zip(names, quantiles.tolist(), strict=True))
-    numbers |= {"mean": float(values.mean()), "deviation": float(values.std())}
-    if column.kind == "time":
-        return found | dict(zip(("min", "max"), ends(column, *quantiles[[0, -1]]), strict=True))
-    return found | numbers
 
 
 # ------------------------------------------------------------------------------- in words
@@ -226,10 +163,10 @@ def _answer(
     n: int,
 ) -> list[str]:
     sentences = [_headline(words, n), _gaps(typed, n)]
-    constant = [name for name, column in typed.items() if not _varies(column)]
+    constant = [name for name, column in typed.items() if not varies(column)]
     if constant:
         sentences.append(f"Constant: {listed(constant)}.")
-    same = _repeats(typed)
+    same = repeats(typed)
     if same:
         told = "; ".join(f"{' = '.join(group[:4])}" for group in same[:4])
         sentences.append(f"The same values under other names or scales: {told}.")
@@ -247,8 +184,8 @@ def _answer(
         sentences.append(f"Not significantly dependent on any other column: {listed(alone)}.")
     if dropped:
         sentences.append(
-            f"The first {len(found.names)} columns were compared; --limit takes in the other "
-            f"{len(dropped)}."
+            f"The first {len(found.names)} columns were compared, the other {len(dropped):,} not "
+            "(limit)."
         )
     return [*sentences, *remarks(found, Renyi())]
 
@@ -305,28 +242,6 @@ def _groups(found: Dependence, target: str | None) -> list[str]:
     ]
 
 
-def _repeats(typed: dict[str, Column]) -> list[list[str]]:
-    """Return groups of columns that are equal up to shift and scale, or up to names."""
-    groups: dict[tuple[bytes, ...], list[str]] = {}
-    for name, column in typed.items():
-        if _varies(column):
-            groups.setdefault((column.gaps.tobytes(), _content(column)), []).append(name)
-    return [group for group in groups.values() if len(group) > 1]
-
-
-def _content(column: Column) -> bytes:
-    present = ~column.gaps
-    if column.categorical:
-        codes = column.codes()[present]
-        _, first, inverse = np.unique(codes, return_index=True, return_inverse=True)
-        return np.argsort(np.argsort(first))[inverse].tobytes()
-    values = column.numbers()[present]
-    spread = float(values.std())
-    values = (values - values.mean()) / spread if np.isfinite(spread) and spread else values
-    sign = np.sign(values[np.argmax(np.abs(values) > 1e-6)])
-    return bytes((np.round(sign * values, 6) + 0.0).tobytes())
-
-
 # ------------------------------------------------------------------------------- on the page
 
 
@@ -356,7 +271,7 @@ def _sections(
     for name, column in list(typed.items())[:PICTURED]:
         gaps = int(column.gaps.sum())
         missing = f", {_percent(gaps / n)} missing" if gaps else ""
-        note = f"{words[name]}, {_distinct(column):,} distinct{missing}"
+        note = f"{words[name]}, {distinct(column):,} distinct{missing}"
         items.append({"name": shortened(name), "note": note, "picture": distribution(column)})
     few = f" The first {PICTURED} of {len(typed):,} are shown." if len(typed) > PICTURED else ""
     sections: list[Section] = [
