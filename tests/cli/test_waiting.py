@@ -51,7 +51,7 @@ def test_progress_is_told_in_lines_where_nobody_watches(data, capsys, monkeypatc
     assert said[-1].startswith("lorenyi: comparing: 21 of 21 pairs, 100 %, at most 0 s left")
     assert main(["select", data, "--target", "y", "--n-features", "2"]) == 0
     said = [line for line in capsys.readouterr().err.splitlines() if "choosing: " in line]
-    assert said[0].startswith("lorenyi: choosing: 1: x0, ")
+    assert said[0].startswith("lorenyi: choosing: 1: x0 of 6 candidates, ")
     assert main(["matrix", data, "--json", "-q"]) == 0
     assert capsys.readouterr().err == ""
 

@@ -18,7 +18,8 @@ from lorenyi.data.texts import parse
 from lorenyi.report.finding import counted
 
 SNIFFED = 100  # lines that tell separator and heading
-MARKS = ("\t", ";", ",", "|")
+MARKS = ("\t", ";", "|", ",")  # a comma may also be in numbers, so the others come first
+EVEN = 0.95  # share of lines with equally many cells from which on a mark separates
 
 
 @dataclass
@@ -45,6 +46,9 @@ def delimited(data: bytes, name: str, header: bool | None, encoding: str | None,
         notes.append(f"columns are separated by {mark!r}")
     rows = list(csv.reader(lines, delimiter=mark))
     width = Counter(map(len, rows[skipped:])).most_common(1)[0][0]
+    if skipped and len(rows[skipped - 1]) == width > 1:  # names behind a #
+        skipped -= 1
+        text = text.replace("\n#", "\n", 1) if skipped else text.removeprefix("#")
     skipped += next((i for i, row in enumerate(rows[skipped:]) if len(row) >= width), 0)
     if skipped:
         notes.append(f"{counted(skipped, 'line')} before the table left out")
@@ -93,18 +97,18 @@ def _decoded(data: bytes, name: str, encoding: str | None) -> tuple[str, list[st
 
 def _separator(lines: Sequence[str]) -> str:
     """Return the mark that gives most lines the same number of cells, and more than one."""
-    best, found = (0.0, 0), ","
+    best, found = 0.0, ","
     for mark in MARKS:
         widths = Counter(len(row) for row in csv.reader(lines, delimiter=mark) if row)
         width, count = widths.most_common(1)[0]
         same = count / sum(widths.values())
-        if width > 1 and (same, width) > best:
-            best, found = (same, width), mark
+        if width > 1 and same > best < EVEN:
+            best, found = same, mark
     widths = Counter(len(line.split()) for line in lines)
     width, count = widths.most_common(1)[0]
     numbers = all(_is_number(cell) for line in lines[1:] for cell in line.split())
     spaced = width > 1 and count == len(lines) > 1 and numbers
-    return " " if not best[1] and spaced else found
+    return " " if not best and spaced else found
 
 
 def _without_first(text: str, count: int) -> str:
@@ -141,12 +145,11 @@ def _numbered(frame: pl.DataFrame) -> list[str]:
 
 def unique_names(given: Sequence[str]) -> list[str]:
     """Return names without doubles and blanks."""
-    seen: Counter[str] = Counter()
     names: list[str] = []
     for i, name in enumerate(given):
         name = name or f"column {i + 1}"
-        seen[name] += 1
-        names.append(name if seen[name] == 1 else f"{name} ({seen[name]})")
+        others = (f"{name} ({k})" for k in range(2, len(given) + 2))
+        names.append(name if name not in names else next(o for o in others if o not in names))
     return names
 
 

@@ -57,6 +57,10 @@ def type_columns(
             changed.append(series.fill_nan(None))
         elif series.dtype.is_decimal():
             changed.append(series.cast(pl.Float64))
+        elif series.dtype in (pl.Duration, pl.Time):
+            changed.append(series.cast(pl.Duration("us")).dt.total_microseconds() / 3600e6)
+            table.forms[name] = "hours"
+            table.numeric.add(name)
     table.frame = table.frame.with_columns(changed)
     table.frame = table.frame.with_columns(
         _finite(series, table, lenient) for series in table.frame.iter_columns()
@@ -90,7 +94,7 @@ def _text_column(
             return plain
     found = parse(words.fill_null("").to_list(), forms.get(name), times=name not in table.numeric)
     asked = "number" if name in table.numeric else "time" if name in forms else None
-    if asked and (found is None or found.kind != asked):
+    if asked and (found is None or (found.kind != asked and found.form != "hours")):
         option = "--numeric" if asked == "number" else "--date"
         raise Refused(f"{option}: column {name!r} of {table.name} holds {_some(words)}")
     if found is None:

@@ -13,6 +13,7 @@ from lorenyi.cli.options import Common
 from lorenyi.cli.reading import read_table
 from lorenyi.cli.tables import Read
 from lorenyi.functionals import Renyi
+from lorenyi.report.finding import counted
 from lorenyi.selection import Criterion, reading
 from lorenyi.selection.criteria import BaseCriterion
 
@@ -153,4 +154,4 @@ def size(table: Read) -> str:
         "categorical": sum(k.startswith("category") for k in kinds),
     }
     told = ", ".join(f"{count:,} {kind}" for kind, count in counts.items() if count)
-    return f"{table.frame.height:,} rows, {table.frame.width:,} columns ({told})"
+    return f"{counted(table.frame.height, 'row')}, {counted(table.frame.width, 'column')} ({told})"

@@ -3,6 +3,7 @@
 - Numbers may have signs, exponents, groups of digits (1,020.33 or 1.020,33 or 1 020), one currency
   for the column, a percent sign, or one unit such as kg. Digits with leading zeros are codes.
 - Dates and times of one form; whether the day or the month comes first is decided by the column.
+  A time of the day is a number of hours.
 - Words such as NA, null or ? are missing values.
 
 A column is numbers, or dates, if at least four of five of its words are. The others are marked.
@@ -203,6 +204,8 @@ def _times(words: list[str], form: str | None) -> Parsed | None:
     wrong = np.isnan(values)
     swapped = form.replace("%m", "@").replace("%d", "%m").replace("@", "%d")
     doubt = f"{swapped} reads it too" if swapped != form and swapped in also else ""
+    if form in _CLOCKS:
+        return Parsed("number", 24.0 * (values % 1.0), wrong, "hours")
     return Parsed("time", values, wrong, form, doubt)
 
 

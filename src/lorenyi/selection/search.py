@@ -120,7 +120,11 @@ class Search:
                     path.refused = step
                     break
             path.steps.append(step)
-            report.step(f"{len(path.steps)}: feature {step.feature}, {step.score:.4f} bits")
+            done = (
+                f"of {len(step.candidates):,} candidates" if len(step.candidates) > 1 else "given"
+            )
+            score = f"{step.score:.4f} bits"
+            report.step(f"{len(path.steps)}: feature {step.feature} {done}, {score}")
             if self.floating and not wanted:
                 self._step_back(judge, path, record)
         return path
