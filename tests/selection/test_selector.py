@@ -553,7 +553,10 @@ def test_threads_do_not_change_the_answer():
 def test_each_step_is_told_where_asked_for():
     lines = []
     InformationSelector(2, progress=lambda *line: lines.append(line)).fit(IRIS, SPECIES)
-    assert [line[0].partition(",")[0] for line in lines] == ["1: feature 3", "2: feature 2"]
+    assert [line[0].partition(",")[0] for line in lines] == [
+        "1: feature 3 of 4 candidates",
+        "2: feature 2 of 3 candidates",
+    ]
     assert [line[1] for line in lines] == [0.5, 1.0]
 
 

@@ -1,4 +1,4 @@
-"""The command `lorenyi`: questions about a table in a file, answered in words, numbers or a page.
+"""The command `lorenyi`: questions about a table, answered in sentences, numbers or a page.
 
 Needs what ``pip install "lorenyi[cli]"`` brings; without it the command says so. Results go to
 standard output, all else to standard error. Exit codes: 0 done, 1 a computation failed, 2 bad
@@ -30,7 +30,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         from lorenyi.cli.app import run
     except ModuleNotFoundError as missing:
-        return _fail(*_told(missing))
+        return _fail(*_message(missing))
     try:
         code = run(given)
         sys.stdout.flush()
@@ -44,10 +44,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except Exception as error:
         if os.environ.get("LORENYI_DEBUG"):
             raise
-        return _fail(*_told(error))
+        return _fail(*_message(error))
 
 
-def _told(error: Exception) -> tuple[str, int]:
+def _message(error: Exception) -> tuple[str, int]:
     """Return the line and the exit code of an error."""
     if hasattr(error, "format_message"):  # of typer: the command was not understood
         return f"{error.format_message()} (lorenyi --help)", 2

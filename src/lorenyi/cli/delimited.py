@@ -17,7 +17,7 @@ from lorenyi.cli import Refused
 from lorenyi.data.texts import parse
 from lorenyi.report.finding import counted
 
-SNIFFED = 100  # lines that tell separator and heading
+SNIFFED = 100  # lines from which separator and heading are inferred
 MARKS = ("\t", ";", "|", ",")  # a comma may also be in numbers, so the others come first
 EVEN = 0.95  # share of lines with equally many cells from which on a mark separates
 
@@ -154,7 +154,7 @@ def unique_names(given: Sequence[str]) -> list[str]:
 
 
 def _is_heading(first: Sequence[str], body: pl.DataFrame) -> bool:
-    """Tell whether a row holds names: words above numbers, or words that do not come again."""
+    """Return whether a row holds names: words above numbers, or words not found below."""
     if body.height == 0:
         return True
     data = False

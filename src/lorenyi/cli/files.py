@@ -1,4 +1,4 @@
-"""What a file holds: by its content where that tells, else by the ending of its name.
+"""Formats of files, recognized by their content, else by the ending of their name.
 
 Compressed files are expanded first. Text is read in `lorenyi.cli.delimited`.
 """

@@ -16,8 +16,8 @@ from lorenyi.cli import Refused
 from lorenyi.cli.tables import Read, matching
 from lorenyi.data.texts import GAPS, Parsed, parse
 
-REPEATED = 2.0  # rows a category, in the mean, below which text names rows more than it groups them
-RARE = 5.0  # rows a category below which it is warned that there are few
+REPEATED = 2.0  # mean number of rows of a category, below which text is nearly an identifier
+RARE = 5.0  # the same, below which a note warns of chance
 EMPTY = "no values"
 ID_NAME = re.compile(r"(^|[\W_])(id|idx|index|key|uuid|guid|rowid|row|no|nr)$", re.IGNORECASE)
 
@@ -167,7 +167,7 @@ def suspects(table: Read) -> dict[str, str]:
 
 
 def _numbers_rows(series: pl.Series, distinct: int, n: int) -> bool:
-    """Tell whether whole numbers count the rows, or are different in each and named like a key."""
+    """Return whether integers count the rows, or are unique and named like a key."""
     if not series.dtype.is_integer() or distinct < n or n < 10:
         return False
     low, high = int(series.min()), int(series.max())  # type: ignore[arg-type]

@@ -32,7 +32,7 @@ def _output(help_text: str, *names: str) -> Any:
 
 @dataclass(frozen=True, kw_only=True)
 class Common:
-    """What every command is told: where the table is, how to read it, where the answer goes."""
+    """Options of every command: where the table is, how to read it, where the result goes."""
 
     data: Annotated[
         str | None,
@@ -84,7 +84,7 @@ class Common:
 
 @dataclass(frozen=True, kw_only=True)
 class Measured(Common):
-    """What commands that measure bits are told besides."""
+    """Options of commands that measure bits."""
 
     alpha: Annotated[float | None, typer.Option(min=0.0, help="Order of the entropy.")] = 1.0
     rank: Annotated[int | None, typer.Option(min=1, help="Keep this many leading eigenvalues.")] = (
@@ -112,7 +112,7 @@ class Describe(Common):
 class Select(Common):
     """Choose the columns that together are most informative about a target."""
 
-    target: Annotated[str | None, typer.Option(help="The column to be informed about.")] = None
+    target: Annotated[str | None, typer.Option(help="The column to predict or explain.")] = None
     n_features: Annotated[
         str, typer.Option(help="How many: a number, a share, auto, relevant or smallest.")
     ] = "auto"

@@ -1,4 +1,4 @@
-"""What was found, on a terminal, as JSON or as CSV; and progress on standard error."""
+"""Results on a terminal, as JSON or as CSV; notes and progress on standard error."""
 
 from __future__ import annotations
 

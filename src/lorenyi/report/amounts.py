@@ -96,12 +96,12 @@ def measure(
         for side, names in sides.items()
         if names
     }
-    tell = progress or (lambda message, share: None)
-    tell("entropies", None)
+    notify = progress or (lambda message, share: None)
+    notify("entropies", None)
     found = _measured(grams, entropy.certified if certified else entropy)
     test, chance = None, np.nan
     if permutations and y:
-        tell("permutations", None)
+        notify("permutations", None)
         test = _test(grams, permutations, seed)
         chance = np.nan if given else _chance(grams["x"], grams["y"], entropy, seed)
     names = {side: listed(columns, 4) for side, columns in sides.items() if columns}

@@ -62,7 +62,7 @@ def selection(
     """
     path = SelectionPathDisplay.from_estimator(selector)
     criterion = selector.criterion
-    # Of this the information of the set is a share; other criteria tell no share.
+    # The score of a set is a share of this; scores of other criteria are not.
     whole = selector.target_entropy_ if criterion.of_the_set else None
     n, d = X.shape[0], selector.n_features_in_
     return Finding(

@@ -14,7 +14,7 @@ SPARKED = 12  # characters of a distribution in a terminal
 
 
 def varies(column: Column) -> bool:
-    """Tell whether a column has two different values."""
+    """Return whether a column has two distinct values."""
     values = column.values[~column.gaps]
     return len(values) > 1 and bool(np.any(values != values[0]))
 

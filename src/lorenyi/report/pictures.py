@@ -10,7 +10,7 @@ from lorenyi.data.columns import Column
 
 BINS = 24  # of a histogram
 LEVELS = 6  # categories that are shown; the others count as one
-CLASSES = 5  # classes that are told apart by color
+CLASSES = 5  # classes that have a color of their own
 DOTS = 300  # rows of a scatter plot
 WINDOWS = 24  # along a smoothed line
 
