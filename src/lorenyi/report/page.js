@@ -28,7 +28,7 @@
     const size = Math.abs(value);
     if (size >= 1000) return Math.round(value).toLocaleString("en");
     if (size >= 100) return value.toFixed(1);
-    if (size >= 0.0005) return value.toFixed(Number.isInteger(value * 100) ? 2 : 3);
+    if (size >= 0.0005) return value.toFixed(Math.abs(value * 100 - Math.round(value * 100)) < 1e-9 ? 2 : 3);
     return value.toExponential(1);
   }
 

@@ -12,7 +12,7 @@ BINS = 24  # of a histogram
 LEVELS = 6  # categories that are shown; the others count as one
 CLASSES = 5  # classes that have a color of their own
 DOTS = 300  # rows of a scatter plot
-WINDOWS = 24  # along a smoothed line
+WINDOWS = 12  # along a smoothed line
 
 Picture = dict[str, Any]
 
