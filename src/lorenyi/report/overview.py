@@ -174,7 +174,8 @@ def _answer(
         told = listed([f"{name} ({why})" for name, why in left_out.items()], 4)
         sentences.append(f"Not compared: {told}.")
     if found is None:
-        return [*sentences, "No two columns vary, so no dependence was measured."]
+        why = "Pairs were not compared (limit)." if dropped else "No two columns vary."
+        return [*sentences, why]
     if target is not None and target in found.names:
         sentences.insert(1, _about(found, target))
     sentences.append(significance(found))
