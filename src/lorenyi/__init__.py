@@ -5,142 +5,40 @@
 1.0 bits (x: Delta(), y: Delta())
 """
 
-from lorenyi import theory
-from lorenyi.bandwidths import GeometricMean, Median, Nearest, Scott, Silverman
-from lorenyi.divergences import divergence, mmd
-from lorenyi.entropy import information_potential, renyi_entropy
-from lorenyi.estimate import Estimate
-from lorenyi.functionals import CollisionEntropy, Renyi
-from lorenyi.gram import Gram, gram, joint
-from lorenyi.inference import (
-    Chance,
-    ColumnChange,
-    ConditionalIndependenceTest,
-    IndependenceTest,
-    TestResult,
-    TwoSampleTest,
-    adjusted_mutual_information,
-    chance_level,
-    conditional_independence_test,
-    corrected,
-    independence_test,
-    pointwise_information,
-    split_half,
-    two_sample_test,
-)
-from lorenyi.kernels import (
-    Cosine,
-    Delta,
-    Function,
-    Gaussian,
-    Kernel,
-    Laplacian,
-    Linear,
-    Polynomial,
-    Precomputed,
-)
-from lorenyi.measures import (
-    conditional_entropy,
-    conditional_mutual_information,
-    dual_total_correlation,
-    entropy,
-    interaction_information,
-    joint_entropy,
-    mutual_information,
-    normalized_mutual_information,
-    o_information,
-    s_information,
-    total_correlation,
-    vendi_score,
-)
-from lorenyi.peaked import Peaked
-from lorenyi.references import cka, distance_correlation, hsic
-from lorenyi.series import shuffled_blocks, transfer_entropy
-from lorenyi.spectra import (
-    Auto,
-    BlockLanczos,
-    Exact,
-    GaussianProjection,
-    HadamardProjection,
-    InputSparsity,
-    Lanczos,
-    PivotedCholesky,
-    Solver,
-    SparseGraph,
-    Spectrum,
-    SubspaceIteration,
-)
+import sys as _sys
+from importlib import import_module as _import_module
+from types import ModuleType as _ModuleType
+from typing import TYPE_CHECKING as _TYPE_CHECKING
+from typing import Any as _Any
+
+if _TYPE_CHECKING:
+    from lorenyi._public import *  # noqa: F403
+    from lorenyi._public import __all__ as __all__
 
 __version__ = "0.1.0"
 
-__all__ = [
-    "Auto",
-    "BlockLanczos",
-    "Chance",
-    "CollisionEntropy",
-    "ColumnChange",
-    "ConditionalIndependenceTest",
-    "Cosine",
-    "Delta",
-    "Estimate",
-    "Exact",
-    "Function",
-    "Gaussian",
-    "GaussianProjection",
-    "GeometricMean",
-    "Gram",
-    "HadamardProjection",
-    "IndependenceTest",
-    "InputSparsity",
-    "Kernel",
-    "Lanczos",
-    "Laplacian",
-    "Linear",
-    "Median",
-    "Nearest",
-    "Peaked",
-    "PivotedCholesky",
-    "Polynomial",
-    "Precomputed",
-    "Renyi",
-    "Scott",
-    "Silverman",
-    "Solver",
-    "SparseGraph",
-    "Spectrum",
-    "SubspaceIteration",
-    "TestResult",
-    "TwoSampleTest",
-    "adjusted_mutual_information",
-    "chance_level",
-    "cka",
-    "conditional_entropy",
-    "conditional_independence_test",
-    "conditional_mutual_information",
-    "corrected",
-    "distance_correlation",
-    "divergence",
-    "dual_total_correlation",
-    "entropy",
-    "gram",
-    "hsic",
-    "independence_test",
-    "information_potential",
-    "interaction_information",
-    "joint",
-    "joint_entropy",
-    "mmd",
-    "mutual_information",
-    "normalized_mutual_information",
-    "o_information",
-    "pointwise_information",
-    "renyi_entropy",
-    "s_information",
-    "shuffled_blocks",
-    "split_half",
-    "theory",
-    "total_correlation",
-    "transfer_entropy",
-    "two_sample_test",
-    "vendi_score",
-]
+
+def __getattr__(name: str) -> _Any:
+    """Import the public names when one is used first: `lorenyi --help` needs none of them."""
+    if name == "__all__" or not name.startswith("_"):
+        public = _import_module("lorenyi._public")
+        globals().update({each: getattr(public, each) for each in public.__all__})
+        globals()["__all__"] = list(public.__all__)
+        if name in globals():
+            return globals()[name]
+    raise AttributeError(f"module 'lorenyi' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__getattr__("__all__")})
+
+
+class _Package(_ModuleType):
+    """A package in which functions win over modules of the same name: `entropy` and `gram`."""
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if not (name in ("entropy", "gram") and isinstance(value, _ModuleType)):
+            super().__setattr__(name, value)
+
+
+_sys.modules[__name__].__class__ = _Package

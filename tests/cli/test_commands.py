@@ -20,6 +20,7 @@ from lorenyi.cli import main, show  # noqa: E402
 from lorenyi.report import Finding, Table  # noqa: E402
 from lorenyi.selection import JMI, InformationSelector  # noqa: E402
 
+EXACT = lr.Renyi(solver=lr.Exact())
 RNG = np.random.default_rng(3)
 N = 60
 FRAME = pl.DataFrame(
@@ -101,13 +102,39 @@ def test_measure_is_the_librarys_measure(ask, data):
     assert [row["measure"] for row in found["table"]] == list(expected)
     for row, value in zip(found["table"], expected.values(), strict=True):
         assert row["bits"] == pytest.approx(float(value), abs=1e-9)
-        assert row["low"] <= row["bits"] <= row["high"]
+        assert row["std. error"] == pytest.approx(value.standard_error, rel=1e-6, abs=1e-9)
+    test = lr.conditional_independence_test(x, y, given=given)
+    assert found["table"][-1]["p"] == found["p_value"] == test.pvalue
+
+
+def test_certified_bounds_contain_the_value(ask, data):
+    found = asked(ask, "measure", data, "--x", "a,b", "--y", "y", "--certified", "1e-4")
+    exact = float(lr.mutual_information((FRAME["a"], FRAME["b"]), FRAME["y"], entropy=EXACT))
+    row = found["table"][-1]
+    assert row["low"] <= exact <= row["high"]
+    assert row["high"] - row["low"] < 1e-3
+
+
+@pytest.mark.parametrize("independent", [True, False])
+def test_shared_bits_stand_beside_chance_and_significance(ask, tmp_path, independent):
+    x = np.random.default_rng(5).normal(size=(2, 300))
+    y = x[1] if independent else x[0] ** 2
+    path = str(tmp_path / "two.csv")
+    pl.DataFrame({"x": x[0], "y": y}).write_csv(path)
+    found = asked(ask, "measure", path, "--x", "x", "--y", "y")
+    chance = lr.chance_level(x[0], y, permutations=20)
+    assert found["chance"] == pytest.approx(chance.mean, abs=3 * chance.values.std())
+    said = " ".join(found["answer"])
+    assert ("Not significant at 5 %" in said) is independent
+    beyond = found["table"][-1]["bits"] - found["chance"]
+    assert (beyond > 5 * chance.values.std()) is not independent
+    assert "-0 %" not in said
 
 
 def test_measure_of_one_side_is_an_entropy_and_a_test_gives_a_p_value(ask, data):
     found = asked(ask, "measure", data, "--x", "a")
     assert found["table"][-1]["bits"] == pytest.approx(float(lr.entropy(FRAME["a"])), abs=1e-3)
-    found = asked(ask, "measure", data, "--x", "a", "--y", "y", "--test", "19")
+    found = asked(ask, "measure", data, "--x", "a", "--y", "y", "--permutations", "19")
     expected = lr.independence_test(FRAME["a"], FRAME["y"], permutations=19).pvalue
     assert found["p_value"] == expected
 
@@ -130,7 +157,7 @@ def test_columns_that_repeat_one_another_stand_side_by_side(ask, tmp_path):
     found = asked(ask, "matrix", path)
     order = [name[0] for name in found["columns"]]
     assert order[0::2] == order[1::2]
-    assert "6 of 6 columns largely repeat one another, in 3 groups" in found["answer"][1]
+    assert "6 of 6 columns are largely redundant, in 3 groups" in " ".join(found["answer"])
 
 
 def test_the_spectrum_is_that_of_the_standardised_kernel_matrix(ask):
@@ -207,13 +234,13 @@ def test_a_first_row_of_numbers_is_data(ask, tmp_path, capsys):
     assert main(["spectrum", str(tmp_path / "bare.csv"), "--json"]) == 0
     out, err = capsys.readouterr()
     assert json.loads(out)["rows"] == 4
-    assert "no heading" in err
+    assert "the first row looks like data" in err
 
 
 def test_guesses_are_told_on_standard_error_alone(data, capsys):
     assert main(["matrix", data, "--csv"]) == 0
     out, err = capsys.readouterr()
-    assert "whole numbers taken as numbers: age" in err
+    assert [line.split()[:2] for line in err.splitlines() if " age " in line] == [["age", "number"]]
     rows = list(csv.reader(io.StringIO(out)))
     assert [row[0] for row in rows[1:]] == rows[0][1:]
     assert main(["matrix", data, "--csv", "--quiet"]) == 0
@@ -229,6 +256,8 @@ def test_missing_words_are_missing_and_their_rows_can_go(ask, tmp_path, capsys):
     assert main(["measure", path, "--x", "a"]) == 2
     line = "column 'a' has 3 missing values, first in row 2: --missing drop leaves such rows out"
     assert line in capsys.readouterr().err
+    assert main(["measure", path, "--x", "a", "--missing", "drop"]) == 0
+    assert "3 of 60 rows were left out for missing values in a (3)" in capsys.readouterr().err
     found = asked(ask, "measure", path, "--x", "a", "--missing", "drop")
     kept = FRAME["a"].filter(FRAME.select(pl.row_index() % 20 != 1).to_series())
     assert found["table"][0]["bits"] == pytest.approx(float(lr.entropy(kept)), abs=1e-3)
@@ -242,10 +271,11 @@ def test_identifiers_are_left_out_unless_asked_for(ask, tmp_path, capsys):
     options = ["select", path, "--target", "y", "--n-features", "1"]
     assert asked(ask, *options)["candidates"] == 5
     assert main(options) == 0
-    assert "identifiers, different in every row: name" in capsys.readouterr().err
-    kept = asked(ask, *options, "--categorical", "name")
+    line = "left out: name (identifier: different in every row) (--keep takes them in)"
+    assert line in capsys.readouterr().err
+    kept = asked(ask, *options, "--keep", "name")
     assert kept["candidates"] == 6
-    assert kept["table"][0]["column"] == "b"  # as many labels as rows tell nothing
+    assert kept["table"][0]["column"] == "b"  # as many categories as rows are not informative
 
 
 def test_names_with_commas_and_patterns_are_found(ask, tmp_path):
@@ -295,7 +325,7 @@ def test_command_and_python_lines_measure_the_same_again(ask, data, arguments):
 
 def test_the_table_is_for_people(ask, data):
     out = ask("select", data, "--target", "y", "--n-features", "2")
-    assert out.startswith("These 2 of 5 columns tell most about y: ")
+    assert out.startswith("The 2 most informative of 5 columns about y are ")
     assert "█" in out
     out = ask("matrix", data)
     assert "▓" in out
@@ -322,6 +352,37 @@ def test_names_are_no_formulas_for_a_spreadsheet(ask, tmp_path, name):
     assert all(float(cell) < 10 for row in rows for cell in row[1:])
 
 
+def test_categories_are_no_formulas_for_a_spreadsheet(ask, tmp_path):
+    path = str(tmp_path / "hostile.csv")
+    FRAME.select("a", kind=pl.lit("=HYPERLINK(0)")).with_columns(
+        kind=pl.when(pl.col("a") > 0).then(pl.lit("@b")).otherwise("kind")
+    ).write_csv(path)
+    head, *rows = csv.reader(io.StringIO(ask("describe", path, "--csv"), newline=""))
+    cells = dict(zip(head, rows[1], strict=True))
+    assert cells["distribution"][:2] in ("'=", "'@")
+
+
+def test_commands_agree_on_the_target_and_say_another_order(ask):
+    whole = asked(ask, "select", "--example", "breast", "--n-features", "1")["target_entropy"]
+    found = asked(ask, "measure", "--example", "breast", "--x", "target", "--permutations", "0")
+    assert found["table"][0]["bits"] == pytest.approx(whole, abs=1e-6)
+    options = ["--criterion", "joint", "--rank", "50", "--n-features", "1"]
+    other = asked(ask, "select", "--example", "breast", *options)
+    assert other["target_entropy"] == pytest.approx(0.909, abs=1e-3)
+    assert "%, order 2)" in other["answer"][1]
+
+
+def test_a_set_without_information_says_so(ask, tmp_path):
+    path = str(tmp_path / "noise.csv")
+    rng = np.random.default_rng(2)
+    pl.DataFrame({"a": rng.normal(size=80), "y": rng.integers(0, 2, 80)}).write_csv(path)
+    found = asked(ask, "select", path, "--target", "y", "--n-features", "1")
+    assert found["table"][0]["score"] < 0
+    assert "It holds nothing beyond chance" in found["answer"][1]
+    assert "%" not in found["answer"][1]
+    assert found["table"][0]["p"] > 0.05
+
+
 def test_negative_numbers_stay_numbers():
     finding = Finding("", [], [], Table(["bits"], [[-0.5], [-np.inf]]), {}, "", list)
     assert show.as_csv(finding).splitlines() == ["bits", "-0.5", "-inf"]
@@ -338,7 +399,7 @@ def test_numbers_of_any_size_are_measured(ask, tmp_path, command, scale):
     for table in tables:
         table.write_parquet(tmp_path / "table.parquet")
         lines = ask(name, str(tmp_path / "table.parquet"), *options, "--csv").splitlines()
-        cells = [line.rsplit(",", 3)[1:] for line in lines[1:]]
+        cells = [line.rsplit(",", 4)[1:] for line in lines[1:]]
         if name == "select":  # groups of rows, and so errors, follow their content
             cells = [row[:1] for row in cells]
         found.append([float(cell) for row in cells for cell in row if cell[-1:].isdigit()])
@@ -352,7 +413,7 @@ def test_the_version_is_told(ask):
 
 def test_without_arguments_help_is_shown(ask):
     out = ask()
-    for command in ("select", "measure", "matrix", "spectrum"):
+    for command in ("describe", "select", "measure", "matrix", "spectrum"):
         assert command in out
 
 

@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import zipfile
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -16,10 +17,18 @@ pytest.importorskip("typer")
 from lorenyi import report
 from lorenyi.cli import main
 
+openpyxl = pytest.importorskip("openpyxl")
 RNG = np.random.default_rng(0)
 ROWS = [f"{a:.4f},{b:.4f},{'v' if a > 0 else 'u'}" for a, b in RNG.normal(size=(40, 2))]
 HEAD = "alpha,beta,target"
 GOOD = "\n".join([HEAD, *ROWS, ""])
+
+
+def workbook(path):
+    book = openpyxl.Workbook()
+    for row in [["a", "b"], [1, 2], [3, 4]]:
+        book.active.append(row)
+    book.save(path)
 
 
 @pytest.fixture
@@ -37,9 +46,21 @@ def folder(tmp_path, monkeypatch):
         "bad.parquet": "PAR1 but not really" * 9,
         "binary.csv": "\0\1\2\0\n\0",
         "infinite.csv": "\n".join([HEAD, *ROWS, "inf,1,u"]),
+        "ragged.csv": "\n".join([HEAD, *ROWS, "1,2,u,more"]),
+        "gap.csv": "\n".join([HEAD, *(f"{row[:-1]}" for row in ROWS)]),
+        "names.csv": "\n".join(["a,who", *(f"{i % 7},n{i}" for i in range(30))]),
+        "words.csv": "\n".join(["a,b", *(f"{w},{i}" for i, w in enumerate("uvuwvu"))]),
+        "holes.csv": "\n".join(["a,b,c", "1,,0", "2,,1", *(f",{i},{i % 2}" for i in range(7))]),
+        "list.json": '[{"a": 1}, {"a": ',
+        "latin.csv": "a,b\n1,2\n3,4\n",
     }
     for name, text in files.items():
         (tmp_path / name).write_text(text)
+    (tmp_path / "old.xls").write_bytes(b"\xd0\xcf\x11\xe0 old")
+    with zipfile.ZipFile(tmp_path / "two.zip", "w") as archive:
+        for name in ("a.csv", "b.csv"):
+            archive.writestr(name, GOOD)
+    workbook(tmp_path / "book.xlsx")
     np.savez(tmp_path / "uneven.npz", X=np.zeros((5, 2)), y=np.zeros(4))
     monkeypatch.chdir(tmp_path)
     return tmp_path
@@ -72,7 +93,7 @@ WRONG = {
     ),
     "one class": (
         ["select", "one_class.csv", *SELECT],
-        "target 'target' has one value only ('u')",
+        "target 'target' has only one value ('u'): choose another",
     ),
     "rank too large": (
         ["select", "good.csv", *SELECT, "--rank", "400"],
@@ -83,9 +104,15 @@ WRONG = {
         "--n-features 3: give a number from 1 to the 2 columns",
     ),
     "unreadable Parquet": (["select", "bad.parquet", *SELECT], "bad.parquet: cannot be read ("),
-    "binary": (["matrix", "binary.csv"], "binary.csv: is neither text nor a format known here"),
+    "binary": (
+        ["matrix", "binary.csv"],
+        "binary.csv: cannot be read (neither text nor",
+    ),
     "arrays that do not fit": (["matrix", "uneven.npz"], "arrays of different length"),
-    "infinity": (["select", "infinite.csv", *SELECT], "contains infinity at row 40"),
+    "infinity": (
+        ["select", "infinite.csv", *SELECT],
+        "column 'alpha' of infinite.csv has an infinite value in row 41",
+    ),
     "no such folder": (
         ["select", "good.csv", "--target", "target", "--report", "nowhere/out.html"],
         "--report nowhere/out.html: the folder",
@@ -101,6 +128,49 @@ WRONG = {
     "unknown command": (["selekt", "good.csv"], "selekt"),
     "unknown criterion": (["select", "good.csv", "--criterion", "best"], "best"),
     "unknown example": (["select", "--example", "titanic"], "titanic"),
+    "more cells than names": (
+        ["describe", "ragged.csv"],
+        "ragged.csv: line 42 has 4 cells and the first 3: quote cells that contain ','",
+    ),
+    "old workbook": (["describe", "old.xls"], "old.xls: is an old workbook; save it as .xlsx"),
+    "unknown sheet": (
+        ["describe", "book.xlsx", "--sheet", "Sales"],
+        "--sheet Sales: book.xlsx has 'Sheet'",
+    ),
+    "two files in one": (["describe", "two.zip"], "two.zip: holds 2 files; extract the one"),
+    "broken JSON": (["describe", "list.json"], "list.json: cannot be read ("),
+    "unknown encoding": (
+        ["describe", "latin.csv", "--encoding", "klingon"],
+        "--encoding klingon: no such encoding; try utf-8 or cp1252",
+    ),
+    "said twice": (
+        ["describe", "good.csv", "--numeric", "alpha", "--categorical", "a*"],
+        "column 'alpha' is named by two of --numeric, --categorical, --date",
+    ),
+    "words as numbers": (
+        ["describe", "words.csv", "--numeric", "a"],
+        "--numeric: column 'a' of words.csv holds 'u', 'v', 'w'",
+    ),
+    "words as dates": (["describe", "words.csv", "--date", "a"], "--date: column 'a' of words.csv"),
+    "keep what is not there": (["describe", "good.csv", "--keep", "id"], "--keep: no column 'id'"),
+    "a sample of one": (["describe", "good.csv", "--sample", "1"], "--sample"),
+    "no time at all": (["select", "good.csv", *SELECT, "--max-seconds", "0"], "--max-seconds"),
+    "a target of names": (
+        ["select", "names.csv", "--target", "who"],
+        "target 'who' has 30 classes in 30 rows: it names rows",
+    ),
+    "empty target": (
+        ["select", "gap.csv", "--target", "target"],
+        "--target: column 'target' of gap.csv was left out: no values",
+    ),
+    "no full row": (
+        ["select", "holes.csv", "--target", "c", "--missing", "drop"],
+        "0 of 9 rows have no missing values, which are in a (7), b (2): --drop 'a'",
+    ),
+    "nothing left": (
+        ["describe", "names.csv", "--drop", "a"],
+        "names.csv: no column is left to measure",
+    ),
     "numbers needed": (
         ["select", "good.csv", *SELECT, "--task", "regression"],
         "task='regression' needs a target of numbers",
@@ -192,16 +262,23 @@ def test_a_fault_of_the_program_is_one_line_too(folder, capsys, monkeypatch):
 
 
 @pytest.mark.parametrize("name", ["typer", "polars", "rich"])
-def test_a_missing_dependency_is_named_with_its_remedy(capsys, monkeypatch, name):
+def test_a_missing_dependency_is_named_with_its_remedy(folder, capsys, monkeypatch, name):
     for module in [m for m in sys.modules if m.startswith("lorenyi.cli.")]:
         monkeypatch.delitem(sys.modules, module)
         monkeypatch.delattr(module)
     for module in [m for m in sys.modules if m.split(".")[0] == name]:
         monkeypatch.setitem(sys.modules, module, None)
-    assert main(["--version"]) == 2
+    assert main(["describe", "good.csv"]) == 2
     err = capsys.readouterr().err
     assert err.startswith("lorenyi: the command needs ")
     assert err.endswith('pip install "lorenyi[cli]"\n')
+
+
+def test_without_openpyxl_a_workbook_names_the_extra(folder, capsys, monkeypatch):
+    monkeypatch.setitem(sys.modules, "openpyxl", None)
+    assert main(["describe", "book.xlsx"]) == 2
+    said = 'book.xlsx: is an Excel workbook, which openpyxl reads: pip install "lorenyi[excel]"'
+    assert said in capsys.readouterr().err
 
 
 def test_a_report_appears_whole_or_not_at_all(folder, capsys, monkeypatch):

@@ -151,9 +151,15 @@ def card(page, title):
 def test_the_page_draws_every_picture(open_page, plain):
     page = open_page(plain)
     assert page.find_element(By.TAG_NAME, "h1").text == plain.answer[0]
-    assert len(texts(card(page, "Score path"), "li:not(.stop)")) == 5
+    path = card(page, "Score path")
+    assert len(texts(path, "li:not(.stop)")) == 5
+    assert len(texts(path, "i.range")) == 5
+    pictures = card(page, "Chosen columns against y")
+    assert texts(pictures, "figcaption") == [row[1] for row in plain.table.rows]
+    assert len(texts(pictures, "path.area")) == 4  # two columns, two classes
+    assert texts(pictures, ".legend span") == ["0", "1"]
     assert len(texts(card(page, "Relevance against redundancy"), "g circle")) == 5
-    assert len(texts(card(page, "What pairs of columns share"), "rect.cell")) == 20
+    assert len(texts(card(page, "Dependence of columns"), "rect.cell")) == 20
     assert len(texts(card(page, "Spectrum of the chosen columns"), "circle.point")) > 10
     assert len(texts(card(page, "Candidates"), "tbody tr")) == 5
     assert "selector.get_feature_names_out()" in page.find_element(By.ID, "method").text
@@ -165,7 +171,7 @@ def test_hovering_tells_the_numbers(open_page, plain):
     ActionChains(page).move_to_element(row).perform()
     name, value = plain.table.rows[0][1:3]
     until(page, lambda: tip(page).text.splitlines()[:2] == [name, f"{value:.3f} bits"])
-    cell = card(page, "What pairs of columns share").find_element(By.CSS_SELECTOR, "rect.cell")
+    cell = card(page, "Dependence of columns").find_element(By.CSS_SELECTOR, "rect.cell")
     ActionChains(page).move_to_element(cell).perform()
     until(page, lambda: "share" in tip(page).text)
     ActionChains(page).move_to_element(page.find_element(By.TAG_NAME, "h1")).perform()
@@ -197,32 +203,32 @@ def test_a_picked_column_is_marked_everywhere(open_page, plain):
     row.click()
     marked = until(page, lambda: page.find_elements(By.CSS_SELECTOR, ".picked"))
     assert {node.get_attribute("data-column") for node in marked} == {plain.table.rows[0][1]}
-    assert {node.tag_name for node in marked} == {"li", "g", "text", "tr"}
+    assert {node.tag_name for node in marked} == {"li", "figure", "g", "text", "tr"}
     row.send_keys(Keys.ESCAPE)
     until(page, lambda: not page.find_elements(By.CSS_SELECTOR, ".picked"))
 
 
 def test_the_keyboard_is_enough(open_page, plain):
     page = open_page(plain)
-    heat = card(page, "What pairs of columns share").find_element(By.CSS_SELECTOR, "svg.heat")
+    heat = card(page, "Dependence of columns").find_element(By.CSS_SELECTOR, "svg.heat")
     page.execute_script("arguments[0].focus()", heat)
     ActionChains(page).send_keys(Keys.ARROW_RIGHT, Keys.ARROW_DOWN).perform()
     until(page, lambda: tip(page).is_displayed())
     assert heat.get_attribute("aria-label")
     page.execute_script("document.activeElement.blur()")
     reached = set()
-    for _ in range(40):
+    for _ in range(50):
         ActionChains(page).send_keys(Keys.TAB).perform()
         active = page.switch_to.active_element
         reached.add(active.tag_name)
         label = active.get_attribute("aria-label") or active.text
         assert label or active.tag_name in ("input", "select", "body", "html")
-    assert {"li", "g", "circle", "button", "select"} <= reached
+    assert {"li", "figure", "g", "button", "select", "summary"} <= reached
 
 
 def test_order_and_scale_can_be_changed(open_page, plain):
     page = open_page(plain)
-    heat = card(page, "What pairs of columns share")
+    heat = card(page, "Dependence of columns")
     before = texts(heat, "svg text.mark")
     heat.find_element(By.XPATH, ".//option[text()='by name']").click()
     until(page, lambda: texts(heat, "svg text.mark") != before)
@@ -233,6 +239,8 @@ def test_order_and_scale_can_be_changed(open_page, plain):
     def drawn():
         return curve.find_element(By.CSS_SELECTOR, "path.curve").get_attribute("d")
 
+    curve.find_element(By.TAG_NAME, "summary").click()
+    until(page, lambda: curve.find_elements(By.CSS_SELECTOR, "path.curve"))
     logarithmic = drawn()
     curve.find_element(By.TAG_NAME, "button").click()
     until(page, lambda: drawn() != logarithmic)
@@ -275,6 +283,28 @@ def test_ten_thousand_columns_are_found_and_sorted(open_page):
     table.find_element(By.TAG_NAME, "input").send_keys(" ")
     table.find_element(By.XPATH, ".//th/button[text()='different values']").click()
     until(page, lambda: texts(table, "tbody td:last-child")[:2] == ["9,999", "9,998"])
+
+
+@pytest.mark.parametrize("width", [390, 1200])
+def test_a_described_table_is_drawn(open_page, width):
+    words = [HOSTILE[i % 5] for i in range(50)]
+    frame = pd.DataFrame(X, columns=PLAIN).assign(words=words)
+    frame.loc[3:9, "age"] = np.nan
+    page = open_page(report.describe(frame, target="weight"), width)
+    assert page.execute_script("return document.documentElement.scrollWidth") <= width
+    shown = card(page, "Distributions")
+    assert texts(shown, "figcaption") == [*PLAIN, "words"]
+    assert "14 % missing" in texts(shown, "figure > small")[2]
+    assert len(texts(shown, "rect.column")) > 5
+    assert {text[:10] for text in texts(shown, ".levels > span") if "%" not in text} >= {
+        HOSTILE[0][:10]
+    }
+    bars = card(page, "Dependence of weight")
+    assert len(texts(bars, "i.chance")) == len(texts(bars, "i.ceiling")) == 5
+    cell = card(page, "Dependence of columns").find_element(By.CSS_SELECTOR, "rect.cell.less")
+    ActionChains(page).move_to_element(cell).perform()
+    until(page, lambda: "no more than chance" in tip(page).text)
+    assert "p = " in tip(page).text
 
 
 @pytest.mark.parametrize("kind", ["measure", "matrix", "spectrum"])

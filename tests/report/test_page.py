@@ -144,8 +144,10 @@ def test_the_selection_says_what_when_and_why():
     selector = InformationSelector(2).fit(FRAME, Y)
     found = report.selection(selector, FRAME, Y, target="y")
     names = [FRAME.columns[j] for j in selector.indices_]
-    assert found.answer[0] == f"These 2 of 4 columns tell most about y: {names[0]} and {names[1]}."
-    assert "It was asked for 2 features." in found.answer
+    assert found.answer[0] == (
+        f"The 2 most informative of 4 columns about y are {names[0]} and {names[1]}."
+    )
+    assert "2 columns were asked for." in found.answer
     whole = -np.mean(np.log2(np.where(Y, np.mean(Y), np.mean(1 - Y))))
     share = 100 * selector.scores_[-1] / whole
     assert f"({share:.0f} %)" in found.answer[1]
@@ -156,7 +158,7 @@ def test_the_selection_says_what_when_and_why():
     assert path["stop"] == 2
     points = {p["name"]: p for p in shown["Relevance against redundancy"]["points"]}
     assert [points[name]["step"] for name in names] == [1, 2]
-    heat = shown["What pairs of columns share"]
+    heat = shown["Dependence of columns"]
     i, j = (heat["names"].index(FRAME.columns[k]) for k in (0, 3))
     most = max(v for row in heat["matrix"] for v in row if v is not None)
     assert heat["matrix"][i][j] == most  # the copy with noise
@@ -182,7 +184,8 @@ def test_the_share_is_of_the_target_as_the_selector_reads_it(entropy):
     ).fit(X, y, weights)
     found = report.selection(selector, X, y, sample_weight=weights)
     assert found.extra["target_entropy"] == pytest.approx(whole, abs=1e-4)
-    assert f"({100 * selector.scores_[-1] / whole:.0f} %)" in found.answer[1]
+    order = "" if entropy is None else f", order {entropy.alpha:g}"
+    assert f"({100 * selector.scores_[-1] / whole:.0f} %{order})" in found.answer[1]
     assert ".fit(X, y, sample_weight)" in found.python
 
 

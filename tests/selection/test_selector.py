@@ -165,6 +165,20 @@ def test_the_search_goes_on_while_a_column_adds_something():
         assert InformationSelector(tol=10.0).fit(X, y).indices_.size == 0
 
 
+def test_a_number_of_features_has_p_values_where_permutations_are_asked_for():
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(150, 4))
+    y = (X[:, 2] > 0).astype(int)
+    found = InformationSelector(3, n_permutations=19).fit(X, y)
+    assert len(found.indices_) == 3
+    assert found.indices_[0] == 2
+    assert found.p_values_[0] == pytest.approx(0.05)
+    assert (found.p_values_[1:] > 0.05).all()
+    plain = InformationSelector(3).fit(X, y)
+    assert np.isnan(plain.p_values_).all()
+    assert plain.scores_.tolist() == found.scores_.tolist()
+
+
 @pytest.mark.parametrize("criterion", [NeighborInformation(), CMIM()])
 def test_steps_too_many_are_as_rare_as_the_level_says(criterion):
     """After the one column that tells something, the best of nine useless ones is refused."""
@@ -539,7 +553,10 @@ def test_threads_do_not_change_the_answer():
 def test_each_step_is_told_where_asked_for():
     lines = []
     InformationSelector(2, progress=lambda *line: lines.append(line)).fit(IRIS, SPECIES)
-    assert [line[0].partition(",")[0] for line in lines] == ["1: feature 3", "2: feature 2"]
+    assert [line[0].partition(",")[0] for line in lines] == [
+        "1: feature 3 of 4 candidates",
+        "2: feature 2 of 3 candidates",
+    ]
     assert [line[1] for line in lines] == [0.5, 1.0]
 
 

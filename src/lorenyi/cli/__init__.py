@@ -1,4 +1,4 @@
-"""The command `lorenyi`: questions about a table in a file, answered in words, numbers or a page.
+"""The command `lorenyi`: questions about a table, answered in sentences, numbers or a page.
 
 Needs what ``pip install "lorenyi[cli]"`` brings; without it the command says so. Results go to
 standard output, all else to standard error. Exit codes: 0 done, 1 a computation failed, 2 bad
@@ -14,6 +14,10 @@ from collections.abc import Sequence
 __all__ = ["main"]
 
 
+class Refused(Exception):
+    """Bad input: the message is the one line that is shown."""
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code.
 
@@ -26,9 +30,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         from lorenyi.cli.app import run
     except ModuleNotFoundError as missing:
-        if (missing.name or "").split(".")[0] not in ("typer", "rich", "polars"):
-            raise
-        return _fail(f'the command needs {missing.name}: pip install "lorenyi[cli]"', 2)
+        return _fail(*_message(missing))
     try:
         code = run(given)
         sys.stdout.flush()
@@ -42,20 +44,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except Exception as error:
         if os.environ.get("LORENYI_DEBUG"):
             raise
-        return _fail(*_told(error))
+        return _fail(*_message(error))
 
 
-def _told(error: Exception) -> tuple[str, int]:
+def _message(error: Exception) -> tuple[str, int]:
     """Return the line and the exit code of an error."""
-    from lorenyi.cli.tables import Refused
-
     if hasattr(error, "format_message"):  # of typer: the command was not understood
         return f"{error.format_message()} (lorenyi --help)", 2
     lines = str(error).strip().splitlines() or [type(error).__name__]
     if isinstance(error, (Refused, ValueError, TypeError)):
         return lines[0], 2
     if isinstance(error, ModuleNotFoundError):
-        return f'{error.name} is missing: pip install "lorenyi[cli]"', 2
+        return f'the command needs {error.name}: pip install "lorenyi[cli]"', 2
     if isinstance(error, MemoryError):
         return f"not enough memory: {lines[0]}", 1
     return f"{type(error).__name__}: {lines[0]} (LORENYI_DEBUG=1 shows where)", 1

@@ -9,8 +9,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from lorenyi.cli import show
-from lorenyi.cli.tables import Read, Refused
+from lorenyi.cli import Refused, show
+from lorenyi.cli.options import Common
+from lorenyi.cli.tables import Read
 from lorenyi.report import Finding
 
 
@@ -22,6 +23,11 @@ class Output:
     csv: bool
     report: Path | None
     quiet: bool
+
+    @classmethod
+    def of(cls, asked: Common) -> Output:
+        """Return what a command says of it."""
+        return cls(asked.as_json, asked.as_csv, asked.report_file, asked.quiet)
 
     def __post_init__(self) -> None:
         if self.json and self.csv:
@@ -61,10 +67,10 @@ class Job:
             show.notes([f"the report is in {to.report}"], to.quiet)
 
 
-def job(finding: Finding, table: Read, output: Output, reread: str) -> Job:
+def job(finding: Finding, table: Read, output: Output, reread: str, columns: bool = True) -> Job:
     """Add to a finding what is known of its table, and how to read it again."""
     finding.notes = table.notes
-    finding.columns = table.described()
+    finding.columns = table.described() if columns else None
     finding.settings = {"table": table.name, **finding.settings}
     imports, _, rest = reread.partition("\n\n")
     own, _, lines = finding.python.partition("\n\n")
@@ -76,6 +82,6 @@ def named_steps(step: show.Step, names: Sequence[str]) -> show.Step:
     """Return what shows the steps of a selector with the names of their columns."""
 
     def shown(message: str, share: float | None) -> None:
-        step(re.sub(r"feature (\d+)", lambda found: names[int(found[1])], message), None)
+        step(re.sub(r"feature (\d+)", lambda found: names[int(found[1])], message), share)
 
     return shown

@@ -1,4 +1,4 @@
-"""What commands do before they measure: read, find columns, guess kinds, refuse what is wrong."""
+"""What commands do before they measure: read, find columns, refuse what is wrong."""
 
 from __future__ import annotations
 
@@ -7,8 +7,13 @@ from collections.abc import Sequence
 import polars as pl
 
 from lorenyi import selection
-from lorenyi.cli.tables import LABELS, Read, Refused, example, read
+from lorenyi.cli import Refused
+from lorenyi.cli.kinds import EMPTY
+from lorenyi.cli.options import Common
+from lorenyi.cli.reading import read_table
+from lorenyi.cli.tables import Read
 from lorenyi.functionals import Renyi
+from lorenyi.report.finding import counted
 from lorenyi.selection import Criterion, reading
 from lorenyi.selection.criteria import BaseCriterion
 
@@ -25,73 +30,61 @@ CRITERIA: dict[str, type[Criterion]] = {
 }
 
 
-def open_table(data: str | None, from_example: str | None, categorical: list[str] | None) -> Read:
-    """Read the file, or the example."""
-    if (data is None) == (from_example is None):
+def open_table(
+    asked: Common, *, spared: Sequence[str] = (), suspects: bool = True, lenient: bool = False
+) -> Read:
+    """Read the file, or the example, and leave out what is not to be measured.
+
+    Parameters
+    ----------
+    asked : Common
+        The command.
+    spared : sequence of str
+        Columns that stay whatever they look like.
+    suspects : bool
+        Whether to leave out identifiers and empty columns; else the command names what it takes.
+    lenient : bool
+        Whether text among numbers is missing, and not an error.
+    """
+    if (asked.data is None) == (asked.example is None):
         raise Refused("give a file (- for standard input), or --example with a name; one of both")
-    if from_example is not None:
-        return example(from_example)
-    # A column named as it is written may hold any text; patterns are matched after reading.
-    symbols = [name for text in categorical or [] for name in [text, *text.split(",")]]
-    return read(str(data), symbols)
+    table = read_table(
+        asked.data,
+        example=asked.example,
+        header=asked.header,
+        encoding=asked.encoding,
+        sheet=asked.sheet,
+        numeric=asked.numeric or (),
+        categorical=asked.categorical or (),
+        date=asked.date or (),
+        sample=asked.sample,
+        seed=asked.seed,
+        lenient=lenient,
+    )
+    kept = {*spared, *named(table, asked.keep, "--keep")}
+    kept |= {*named(table, asked.categorical, "--categorical"), *table.numeric}
+    table.frame = table.frame.drop(named(table, asked.drop, "--drop"))
+    if suspects:
+        found = {n: why for n, why in table.suspects.items() if n in table.frame.columns}
+        table.leave_out({n: why for n, why in found.items() if why == EMPTY})
+        found = {n: why for n, why in found.items() if why != EMPTY and n not in kept}
+        table.leave_out(found, " (--keep takes them in)")
+    if table.frame.width == 0:
+        raise Refused(f"{table.name}: no column is left to measure (--keep takes identifiers in)")
+    return table
+
+
+def named(table: Read, texts: list[str] | None, option: str) -> list[str]:
+    """Return the columns that options name."""
+    return [name for text in texts or [] for name in table.columns(text, option)]
 
 
 def target_of(table: Read, target: str | None, from_example: str | None) -> str:
     """Return the target's column; examples have one."""
     if target is None and from_example is None:
         shown = ", ".join(repr(c) for c in table.frame.columns[-3:])
-        raise Refused(f"select needs --target, the column to tell about; the last are {shown}")
+        raise Refused(f"select needs --target, the column to predict; the last are {shown}")
     return table.column("target" if target is None else target, "--target")
-
-
-def without_identifiers(
-    table: Read, columns: Sequence[str], categorical: list[str] | None
-) -> list[str]:
-    """Leave out text that differs in every row: as symbols it would tell all, and mean nothing."""
-    wanted = set(named(table, categorical, "--categorical") or [])
-    n = table.frame.height
-    found = [
-        name
-        for name in columns
-        if table.nominal(name)
-        and name not in wanted
-        and n > 2
-        and table.frame[name].n_unique() == n
-    ]
-    if found:
-        table.notes.append(
-            f"left out as identifiers, different in every row: {', '.join(found[:6])}"
-            f"{', ...' if len(found) > 6 else ''} (--categorical keeps them)"
-        )
-    kept = [name for name in columns if name not in set(found)]
-    if not kept:
-        raise Refused(f"{table.name}: no column is left to measure")
-    return kept
-
-
-def named(table: Read, texts: list[str] | None, option: str) -> list[str] | None:
-    """Return the columns that options name, None for none."""
-    names = [name for text in texts or [] for name in table.columns(text, option)]
-    return names or None
-
-
-def guess_kinds(table: Read, used: Sequence[str], categorical: list[str] | None) -> None:
-    """Take whole numbers with many values as numbers; what is said to be symbols as text."""
-    symbols = set(named(table, categorical, "--categorical") or [])
-    symbols = {name for name in symbols if not table.nominal(name)}
-    numbers: list[str] = []
-    labels: list[str] = []
-    for name in used:
-        if table.frame[name].dtype.is_integer() and name not in symbols:
-            (numbers if table.frame[name].n_unique() > LABELS else labels).append(name)
-    for names, kind in ((sorted(symbols), pl.String), (numbers, pl.Float64)):
-        if names:
-            table.frame = table.frame.with_columns(pl.col(names).cast(kind))
-            table.python += f"\ntable = table.with_columns(pl.col({names!r}).cast(pl.{kind}))"
-    if labels:
-        table.notes.append(f"whole numbers taken as labels: {', '.join(labels[:6])}")
-    if numbers:
-        table.notes.append(f"whole numbers taken as numbers: {', '.join(numbers[:6])}")
 
 
 def criterion_named(
@@ -135,23 +128,30 @@ def how_many(text: str, features: int) -> int | float | str:
 def require_variety(table: Read, X: pl.DataFrame, y: pl.Series, task: str) -> None:
     """Refuse a target or columns that do not vary; say what the target is taken for."""
     if y.n_unique() == 1:
-        raise Refused(
-            f"target {y.name!r} has one value only ({y[0]!r:.40}): there is nothing to tell about"
-        )
+        raise Refused(f"target {y.name!r} has only one value ({y[0]!r:.40}): choose another")
     constant = [name for name in X.columns if X[name].n_unique() == 1]
     if len(constant) == X.width:
-        raise Refused(f"{table.name}: all {X.width} columns are constant, they tell nothing")
+        raise Refused(f"{table.name}: all {X.width} columns are constant")
     if constant:
-        table.notes.append(f"{len(constant)} constant columns tell nothing")
+        table.notes.append(f"constant, so not informative: {', '.join(constant[:6])}")
     numbers = reading.read_target(y, task).numbers.shape[1]
-    kind = "numbers" if numbers else f"{y.n_unique()} labels"
-    table.notes.append(f"target {y.name}: {kind} (--task says otherwise)")
+    kind = "numbers" if numbers else f"{y.n_unique()} classes"
+    table.notes.append(f"target {y.name}: {kind} (--task)")
+    levels = y.n_unique()
+    if not numbers and levels > y.len() / 2:
+        raise Refused(
+            f"target {y.name!r} has {levels} classes in {y.len()} rows: it names rows; choose "
+            "another, or --task regression for numbers"
+        )
 
 
 def size(table: Read) -> str:
     """Say how large a table is."""
-    nominal = sum(table.nominal(name) for name in table.frame.columns)
-    return (
-        f"{table.frame.height:,} rows, {table.frame.width - nominal:,} columns of numbers, "
-        f"{nominal:,} of symbols"
-    )
+    kinds = [table.kind(name, column) for name, column in table.typed().items()]
+    counts = {
+        "numeric": sum(k.startswith("number") for k in kinds),
+        "date": sum(k.startswith("date") for k in kinds),
+        "categorical": sum(k.startswith("category") for k in kinds),
+    }
+    told = ", ".join(f"{count:,} {kind}" for kind, count in counts.items() if count)
+    return f"{counted(table.frame.height, 'row')}, {counted(table.frame.width, 'column')} ({told})"

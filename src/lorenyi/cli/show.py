@@ -1,10 +1,11 @@
-"""What was found, on a terminal, as JSON or as CSV; and progress on standard error."""
+"""Results on a terminal, as JSON or as CSV; notes and progress on standard error."""
 
 from __future__ import annotations
 
 import csv
 import json
 import sys
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from io import StringIO
@@ -17,37 +18,95 @@ from rich.table import Table as Lines
 from rich.text import Text
 
 from lorenyi.cli import printable
+from lorenyi.cli.prepare import size
+from lorenyi.cli.tables import Read
 from lorenyi.report import Finding, Table
 from lorenyi.report.finding import plain
 
 MOST = 20  # rows of a table on a terminal
+COLUMNS = 15  # rows of the table of columns
+PAUSE = 5.0  # seconds between lines of progress where standard error is no terminal
 GRID = 40  # columns of a grid of shades
 SHADES = " ░▒▓█"
+BITS = {"score", "adds", "bits", "std. error", "chance", "beyond chance", "low", "high"}
+FRACTIONS = BITS | {"eigenvalue", "sum"}  # with four digits after the point
 Step = Callable[[str, float | None], None]
 
 
-def notes(lines: list[str], quiet: bool) -> None:
-    """Say on standard error what was guessed."""
+def notes(lines: Sequence[str], quiet: bool) -> None:
+    """Say something on standard error."""
     for line in [] if quiet else lines:
         sys.stderr.write(f"lorenyi: {printable(line)}\n")
 
 
+def reading(table: Read, quiet: bool, columns: bool = True) -> None:
+    """Say on standard error how a table was read: its size, its columns, and what was guessed."""
+    if quiet:
+        return
+    notes([f"{table.name}: {size(table)}"], quiet)
+    if columns:
+        _columns(table)
+    notes(table.notes, quiet)
+
+
+def _columns(table: Read) -> None:
+    rows = [row for row in table.described().rows if row[0] not in table.left_out]
+    told = [row for row in rows if row[1] != "number" or row[3]]
+    shown = (rows if len(rows) <= COLUMNS else told)[:COLUMNS]
+    if shown:
+        console = Console(file=sys.stderr, width=_width())
+        console.print(_ruled(Table(table.described().columns, shown)))
+    if len(rows) > len(shown):
+        others = "other columns of numbers" if len(told) <= COLUMNS else "other columns"
+        sys.stderr.write(f"  ... and {len(rows) - len(shown):,} {others}\n")
+
+
 @contextmanager
 def progress(what: str, quiet: bool) -> Iterator[Step]:
-    """Show on standard error that work goes on, where somebody looks at it."""
+    """Show on standard error how far the work is: a line that changes, or lines now and then."""
     console = Console(file=sys.stderr)  # this one, also while another takes its place
-    if quiet or not console.is_terminal:
+    if quiet:
         yield lambda message, share: None
+        return
+    if not console.is_terminal:
+        yield _Lines(what)
         return
     columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn())
     with Progress(*columns, console=console, transient=True, redirect_stderr=False) as shown:
         task = shown.add_task(what, total=None)
+        clock = _Clock()
 
         def step(message: str, share: float | None) -> None:
-            percent = "" if share is None else f" {100 * share:.0f} %"
-            shown.update(task, description=printable(f"{what}: {message}{percent}"))
+            shown.update(task, description=printable(f"{what}: {message}{clock.left(share)}"))
 
         yield step
+
+
+class _Clock:
+    """Tells how much time is left, where the share that is done is known."""
+
+    def __init__(self) -> None:
+        self.start = time.monotonic()
+
+    def left(self, share: float | None) -> str:
+        if share is None or not 0.0 < share <= 1.0:
+            return ""
+        seconds = (time.monotonic() - self.start) * (1.0 - share) / share
+        left = f"{seconds:.0f} s" if seconds < 100 else f"{seconds / 60:.0f} min"
+        return f", {100 * share:.0f} %, at most {left} left"
+
+
+class _Lines:
+    """Writes a line every few seconds."""
+
+    def __init__(self, what: str) -> None:
+        self.what, self.clock, self.last = what, _Clock(), time.monotonic()
+
+    def __call__(self, message: str, share: float | None) -> None:
+        now = time.monotonic()
+        if now - self.last >= PAUSE:
+            self.last = now
+            notes([f"{self.what}: {message}{self.clock.left(share)}"], False)
 
 
 def as_json(finding: Finding) -> str:
@@ -82,7 +141,8 @@ def as_text(finding: Finding) -> str:
     if finding.grid is not None and len(finding.grid.rows) <= GRID:
         console.print(_shaded(finding.grid))
         console.print()
-    console.print(_ruled(_narrowed(finding.table)))
+    if finding.table.rows:
+        console.print(_ruled(finding.table))
     left = len(finding.table.rows) - MOST
     if left > 0:
         console.print(Text(f"  ... and {left:,} more rows (--csv, --json or --report)"))
@@ -94,30 +154,16 @@ def _width() -> int:
     return console.width if console.is_terminal else 100
 
 
-def _narrowed(table: Table) -> Table:
-    """Show how far apart the ends of an interval are, which are mostly the same few digits."""
-    columns = list(table.columns)
-    if "low" not in columns:
-        return table
-    low, high = columns.index("low"), columns.index("high")
-    kept = [c for c in range(len(columns)) if c not in (low, high)]
-    return Table(
-        [*(columns[c] for c in kept), "certain to"],
-        [
-            [*(row[c] for c in kept), f"{max(row[high] - row[low], 1e-12):.0e}"]
-            for row in table.rows
-        ],
-        table.bar,
-    )
-
-
 def _ruled(table: Table) -> Lines:
     lines = Lines(box=None, pad_edge=True, header_style="dim")
     barred = None if table.bar is None else list(table.columns).index(table.bar)
     for c, name in enumerate(table.columns):
         figures = all(not isinstance(row[c], str) for row in table.rows)
         lines.add_column(
-            Text(name), justify="right" if figures else "left", overflow="fold", no_wrap=figures
+            Text(name),
+            justify="right" if figures else "left",
+            overflow="fold",
+            no_wrap=figures or name == "distribution",
         )
     if barred is not None:
         lines.add_column("")
@@ -136,13 +182,15 @@ def _cell(name: str, value: Any) -> Text:
         return Text(printable(value))
     if value is None or value != value:
         return Text("")
-    if name in ("step", "i"):
-        return Text(f"{value}")
-    if name == "p":
+    if isinstance(value, int):
+        return Text(f"{value:,}")
+    if name in ("p", "q"):
         return Text(f"{value:.2g}")
     if name == "share":
-        return Text(f"{100 * value:.0f} %")
+        return Text(f"{round(100 * value) + 0:d} %")
     sign = "+" if name == "adds" else ""
+    if abs(value) >= 1000 or (name not in FRACTIONS and value):
+        return Text(f"{value:.5g}")
     return Text(f"{round(float(value), 4) + 0.0:{sign}.4f}")
 
 

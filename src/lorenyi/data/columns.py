@@ -85,6 +85,10 @@ class Column:
             self.missing | np.isnan(self.values) if self.values.dtype.kind == "f" else self.missing
         )
 
+    def take(self, rows: np.ndarray) -> Column:
+        """Return some rows, or rows repeated."""
+        return Column(self.label, self.values[rows], self.kind, self.missing[rows])
+
     def numbers(self) -> np.ndarray:
         """Return numbers as float64, NaN where one is missing."""
         return np.where(self.missing, np.nan, self.values.astype(np.float64))

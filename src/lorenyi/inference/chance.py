@@ -218,7 +218,7 @@ def split_half(
         halves += [order[: n // 2], order[n // 2 :]]
 
     def of_half(rows: np.ndarray) -> float:
-        return float(value(_part(A, rows), _part(B, rows)))
+        return float(value(part(A, rows), part(B, rows)))
 
     mean = float(np.mean(parallel(of_half, halves)))
     whole = _called(measure, entropy, values_alone=False)(A, B)
@@ -268,7 +268,7 @@ def _sides(x: Variable, y: Variable, weights: Any, seed: int) -> list[Gram]:
     )
 
 
-def _part(A: Gram, rows: np.ndarray) -> Gram:
+def part(A: Gram, rows: np.ndarray) -> Gram:
     """Return some rows, each of weight one over their number."""
     return A.take(rows).weighted(np.full(len(rows), 1.0 / len(rows)), len(rows))
 

@@ -6,7 +6,7 @@
 >>> X, y = load_iris(return_X_y=True, as_frame=True)
 >>> selector = InformationSelector(2).fit(X, y)
 >>> print(report.selection(selector, X, y, target="species").answer[0])
-These 2 of 4 columns tell most about species: petal width (cm) and petal length (cm).
+The 2 most informative of 4 columns about species are petal width (cm) and petal length (cm).
 
 ``report.selection(selector, X, y).save("iris.html")`` writes the page: no outside address, works
 offline, under 1.5 MB.
@@ -16,6 +16,7 @@ from lorenyi.report.amounts import measure
 from lorenyi.report.chosen import selection
 from lorenyi.report.eigenvalues import spectrum
 from lorenyi.report.finding import Finding, Table
+from lorenyi.report.overview import describe
 from lorenyi.report.pairs import matrix
 
-__all__ = ["Finding", "Table", "matrix", "measure", "selection", "spectrum"]
+__all__ = ["Finding", "Table", "describe", "matrix", "measure", "selection", "spectrum"]

@@ -1,29 +1,50 @@
-"""How much one set of columns tells about another."""
+"""How much information one set of columns shares with another."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from lorenyi import measures
+import numpy as np
+
+from lorenyi import _arrays, measures
 from lorenyi.estimate import Estimate
 from lorenyi.functionals import Renyi
 from lorenyi.gram import Gram, gram, joint
-from lorenyi.inference import IndependenceTest, independence_test
-from lorenyi.plots.matrix import pairwise
+from lorenyi.inference import (
+    TestResult,
+    chance_level,
+    conditional_independence_test,
+    independence_test,
+)
+from lorenyi.inference.chance import part
+from lorenyi.kernels import Kernel
+from lorenyi.report.dependence import Progress, dependences
 from lorenyi.report.eigenvalues import curve
-from lorenyi.report.finding import Finding, Section, Table, bits, listed
-from lorenyi.report.page import shortened
+from lorenyi.report.finding import (
+    Finding,
+    Section,
+    Table,
+    at_order,
+    bits,
+    listed,
+    plain,
+    with_error,
+)
+from lorenyi.report.pairs import heat_section
 
 MEANING = {
     "S(x)": "entropy of x",
     "S(y)": "entropy of y",
-    "S(x, y)": "of both together",
+    "S(x, y)": "joint entropy",
     "S(x | y)": "left of x when y is known",
     "S(x | given)": "left of x when the rest is known",
-    "I(x; y)": "shared by x and y",
-    "I(x; y | given)": "shared beyond what is given",
+    "I(x; y)": "mutual information",
+    "I(x; y | given)": "mutual information given the rest",
 }
+CHANCE = 5  # permutations whose mean is the chance level: they differ little
+CHANCE_ROWS = 10_000  # on which it is measured; it falls like one over their number
+SHOWN = 30  # columns of the map
 
 
 def measure(
@@ -33,10 +54,13 @@ def measure(
     given: Sequence[str] = (),
     *,
     entropy: Renyi = Renyi(),
-    permutations: int = 0,
+    kernels: Mapping[str, Kernel] | None = None,
+    certified: bool = False,
+    permutations: int = 199,
     seed: int = 0,
+    progress: Progress | None = None,
 ) -> Finding:
-    """Tell how much columns of a table tell about others.
+    """Report how much information columns of a table share with others.
 
     Parameters
     ----------
@@ -46,58 +70,63 @@ def measure(
         Names of columns; several on one side count together. Without y, the entropy of x.
     entropy : Renyi
         The functional.
+    kernels : mapping, optional
+        Of columns whose kernel is not to be chosen by their values.
+    certified : bool
+        Whether to compute lower and upper bounds of the exact value of these rows.
     permutations : int
-        If not 0, of a permutation test of whether x and y depend on each other at all.
+        Of the test of independence of x and y; 0: no test and no chance level.
     seed : int
         Of the permutations.
+    progress : callable, optional
+        Called with a message and the share that is done.
 
     Examples
     --------
     >>> import pandas as pd
     >>> from lorenyi import report
-    >>> table = pd.DataFrame({"coin": [0, 0, 1, 1], "bet": ["no", "no", "yes", "yes"]})
+    >>> table = pd.DataFrame({"coin": [0, 0, 1, 1] * 5, "bet": ["no", "no", "yes", "yes"] * 5})
     >>> print(report.measure(table, ["coin"], ["bet"]).answer[0])
-    coin shares 1.000 bits with bet.
+    coin shares 1.000 ± 0.000 bits with bet.
     """
     sides = {"x": list(x), "y": list(y), "given": list(given)}
+    own = kernels or {}
     grams = {
-        side: joint(*(gram(table[name], name=name).named(name) for name in names))
+        side: joint(*(gram(table[n], own.get(n), name=n).named(n) for n in names))
         for side, names in sides.items()
         if names
     }
-    found = _measured(grams, entropy)
-    test = None
+    notify = progress or (lambda message, share: None)
+    notify("entropies", None)
+    found = _measured(grams, entropy.certified if certified else entropy)
+    test, chance = None, np.nan
     if permutations and y:
-        test = independence_test(
-            grams["x"], grams["y"], given=grams.get("given"), permutations=permutations, seed=seed
-        )
+        notify("permutations", None)
+        test = _test(grams, permutations, seed)
+        chance = np.nan if given else _chance(grams["x"], grams["y"], entropy, seed)
     names = {side: listed(columns, 4) for side, columns in sides.items() if columns}
-    rows = [
-        [name, float(e), e.low, e.high, "proven" if not e.failure else f"p <= {e.failure:.1g}"]
-        for name, e in found.items()
-    ]
     return Finding(
         question=_question(names),
-        answer=_answer(names, found, test, entropy, len(sides["x"]) > 1),
-        facts=[(f"{bits(e)} bits", name) for name, e in list(found.items())[-3:]]
-        + [(f"{int(grams['x'].n):,}", "rows")],
-        table=Table(["measure", "bits", "low", "high", "interval"], rows, "bits"),
+        answer=_answer(names, found, test, chance, entropy, len(sides["x"]) > 1),
+        facts=_facts(found, test, int(grams["x"].n)),
+        table=_table(found, test, chance, certified),
         settings={
             "order": entropy.alpha,
             "rank": entropy.rank,
             "solver": repr(entropy.solver),
+            "permutations": permutations,
             **{side: columns for side, columns in sides.items() if columns},
             **{f"kernels of {side}": A.names for side, A in grams.items()},
         },
-        python=_python(sides, entropy, permutations, seed),
-        sections=lambda: _sections(grams, found, sides, table, entropy),
-        extra={"rows": int(grams["x"].n)} | ({"p_value": test.pvalue} if test else {}),
+        python=_python(sides, entropy, own, certified, permutations, seed),
+        sections=lambda: _sections(grams, found, sides, table, entropy, own, chance),
+        extra={"rows": int(grams["x"].n)}
+        | ({"p_value": test.pvalue, "chance": plain(chance)} if test else {}),
     )
 
 
-def _measured(grams: dict[str, Gram], entropy: Renyi) -> dict[str, Estimate]:
+def _measured(grams: dict[str, Gram], H: Callable[[Gram], Any]) -> dict[str, Estimate]:
     """Return every measure that the columns allow; the last is what was asked for."""
-    H = entropy.certified
     A, B, C = (grams.get(side) for side in ("x", "y", "given"))
     found = {"S(x)": H(grams["x"])}
     if B is not None:
@@ -112,53 +141,107 @@ def _measured(grams: dict[str, Gram], entropy: Renyi) -> dict[str, Estimate]:
     return found
 
 
+def _test(grams: dict[str, Gram], permutations: int, seed: int) -> TestResult:
+    A, B = grams["x"], grams["y"]
+    options: dict[str, Any] = {"permutations": permutations, "seed": seed, "progress": False}
+    if "given" in grams:
+        return conditional_independence_test(A, B, grams["given"], **options)
+    return independence_test(A, B, **options)
+
+
+def _chance(A: Gram, B: Gram, entropy: Renyi, seed: int) -> float:
+    """Return the mutual information with the rows of y permuted."""
+    n, scale = len(A), 1.0
+    if n > CHANCE_ROWS:
+        rows = _arrays.choose(seed, 42, n, CHANCE_ROWS)
+        A, B, scale = part(A, rows), part(B, rows), CHANCE_ROWS / n
+    found = chance_level(A, B, entropy=entropy, permutations=CHANCE, seed=seed, progress=False)
+    return scale * found.mean
+
+
+def _table(
+    found: dict[str, Estimate], test: TestResult | None, chance: float, certified: bool
+) -> Table:
+    asked = list(found)[-1]
+    columns = ["measure", "bits", "std. error", "low", "high", "chance", "p"]
+    rows: list[list[Any]] = []
+    for name, e in found.items():
+        ends = e.bounds if certified and e.bounds is not None else (np.nan, np.nan)
+        level = chance if name == "I(x; y)" else np.nan
+        p = test.pvalue if test is not None and name == asked else np.nan
+        rows.append([name, float(e), float(e.standard_error), *ends, level, p])
+    filled = [k for k in range(len(columns)) if k < 3 or not np.isnan([r[k] for r in rows]).all()]
+    kept = [[row[k] for k in filled] for row in rows]
+    return Table([columns[k] for k in filled], kept, "bits")
+
+
+def _facts(found: dict[str, Estimate], test: TestResult | None, n: int) -> list[tuple[str, str]]:
+    facts = [(f"{with_error(e, e.standard_error)} bits", k) for k, e in list(found.items())[-2:]]
+    if test is not None:
+        facts.append((f"{test.pvalue:.2g}", "p-value"))
+    return [*facts, (f"{n:,}", "rows")]
+
+
 def _question(names: dict[str, str]) -> str:
     known = f", given {names['given']}" if "given" in names else ""
     if "y" in names:
-        return f"How much does {names['x']} tell about {names['y']}{known}?"
-    return f"How much is there to know about {names['x']}{known}?"
+        return f"How much information is shared by {names['x']} with {names['y']}{known}?"
+    return f"How much information is in {names['x']}{known}?"
 
 
 def _answer(
     names: dict[str, str],
     found: dict[str, Estimate],
-    test: IndependenceTest | None,
+    test: TestResult | None,
+    chance: float,
     entropy: Renyi,
     several: bool,
 ) -> list[str]:
-    what, value = list(found.items())[-1]
-    known = f" beyond {names['given']}" if "given" in names else ""
-    share = "share" if several else "shares"
-    if "y" in names:
-        first = f"{names['x']} {share} {bits(value)} bits with {names['y']}{known}."
-    else:
-        first = f"{names['x']} {'hold' if several else 'holds'} {bits(value)} bits{known}."
-    sentences = [first]
-    if "y" in names and float(found["S(y)"]) > 1e-9 and "given" not in names:
+    value = list(found.values())[-1]
+    known = f" given {names['given']}" if "given" in names else ""
+    amount = f"{with_error(value, value.standard_error)} bits{at_order(entropy.alpha)}"
+    if "y" not in names:
+        return [f"{names['x']} {'hold' if several else 'holds'} {amount}{known}.", *_bounds(found)]
+    sentences = [
+        f"{names['x']} {'share' if several else 'shares'} {amount} with {names['y']}{known}."
+    ]
+    if "given" in names:
+        plain = found["I(x; y)"]
         sentences.append(
-            f"That is {100 * float(value) / float(found['S(y)']):.0f} % of the "
-            f"{bits(found['S(y)'])} bits of {names['y']}."
+            f"Without {names['given']} they share {with_error(plain, plain.standard_error)} bits."
         )
-    if "y" in names and "given" in names:
-        sentences.append(f"Without {names['given']} they share {bits(found['I(x; y)'])} bits.")
-    kind = "proven" if not value.failure else f"it fails with probability {value.failure:.1g}"
-    sentences.append(f"{what} lies between {value.low:.6f} and {value.high:.6f} ({kind}).")
-    if "y" in names and (entropy.alpha != 1 or entropy.rank is not None):
-        sentences.append(
-            "Away from order 1, and with a rank, what two variables share can be negative."
-        )
+    elif not np.isnan(chance):
+        sentences.append(_beyond(float(value), chance, float(found["S(y)"]), names["y"]))
     if test is not None:
-        sentences.append(
-            f"Permutation test: p = {test.pvalue:.2g}, so that they depend on each other is "
-            + (
-                "beyond doubt."
-                if test.pvalue <= 0.01
-                else "likely."
-                if test.pvalue <= 0.05
-                else "not shown."
-            )
-        )
+        sentences.append(_significance(test))
+    sentences += _bounds(found)
+    if entropy.alpha != 1 or entropy.rank is not None:
+        sentences.append("Away from order 1, and with a rank, mutual information can be negative.")
     return sentences
+
+
+def _beyond(value: float, chance: float, whole: float, name: str) -> str:
+    first = f"By chance it would be {bits(chance)} bits"
+    if value - chance < 0.0005:
+        return f"{first}: there is no more than that."
+    share = f", {100 * (value - chance) / whole:.0f} % of the {bits(whole)} bits of {name}"
+    return f"{first}; {bits(value - chance)} are beyond it{share if whole > 1e-9 else ''}."
+
+
+def _significance(test: TestResult) -> str:
+    kind = "Significant" if test.pvalue <= 0.05 else "Not significant"
+    return (
+        f"{kind} at 5 %: p = {test.pvalue:.2g} (permutation test, {len(test.null)} permutations)."
+    )
+
+
+def _bounds(found: dict[str, Estimate]) -> list[str]:
+    """Say between what the exact value of these rows lies, where that was computed."""
+    what, value = list(found.items())[-1]
+    if value.bounds is None:
+        return []
+    kind = "" if not value.failure else f", but with a probability of {value.failure:.1g}"
+    return [f"Computing error: {what} lies between {value.low:.6f} and {value.high:.6f}{kind}."]
 
 
 def _sections(
@@ -167,62 +250,66 @@ def _sections(
     sides: dict[str, list[str]],
     table: Any,
     entropy: Renyi,
+    kernels: Mapping[str, Kernel],
+    chance: float,
 ) -> list[Section]:
-    rows = [
-        {"name": name, "note": MEANING[name], "value": float(e), "low": e.low, "high": e.high}
-        for name, e in found.items()
-    ]
+    rows = []
+    for name, e in found.items():
+        row: dict[str, Any] = {"name": name, "note": MEANING[name], "value": float(e)}
+        if np.isfinite(e.standard_error):
+            row["error"] = float(e.standard_error)
+        if e.bounds is not None:
+            row["more"] = [f"exact value between {e.low:.6f} and {e.high:.6f}"]
+        if name == "I(x; y)" and not np.isnan(chance):
+            row["chance"] = chance
+        rows.append(row)
     shown = dict.fromkeys([name for names in sides.values() for name in names])
     curves = {"x": grams["x"]}
     if "y" in grams:
         curves |= {"y": grams["y"], "x and y": grams["x"] * grams["y"]}
-    spectrum = curve(
-        curves, "Spectrum", "Leading eigenvalues of the kernel matrices.", wide=len(shown) < 2
-    )
+    spectrum = curve(curves, "Spectrum", "Leading eigenvalues of the kernel matrices.")
+    heat = []
+    if len(shown) > 1:
+        names = list(shown)[:SHOWN]
+        heat = [heat_section(dependences(table, names, entropy=entropy, kernels=kernels))]
     return [
         {
             "kind": "bars",
             "title": "Amounts of information",
-            "text": "In bits, with the certified interval where it is wide enough to be seen.",
+            "text": "In bits. The thin line is two standard errors to each side.",
             "rows": rows,
             "unit": "bits",
         },
+        *heat,
         spectrum,
-        *_pairs(table, list(shown)[:30], entropy),
     ]
 
 
-def _pairs(table: Any, names: list[str], entropy: Renyi) -> list[Section]:
-    """Return what each two of the columns share."""
-    if len(names) < 2:
-        return []
-    shared = pairwise([gram(table[name], name=name) for name in names], entropy)
-    return [
-        {
-            "kind": "heat",
-            "title": "What pairs of columns share",
-            "text": "Information between each two of the columns, in bits.",
-            "names": [shortened(name) for name in names],
-            "matrix": shared.tolist(),
-            "own": shared.diagonal().tolist(),
-            "orders": {"as given": list(range(len(names)))},
-        }
-    ]
+def _python(
+    sides: dict[str, list[str]],
+    entropy: Renyi,
+    kernels: Mapping[str, Kernel],
+    certified: bool,
+    permutations: int,
+    seed: int,
+) -> str:
+    def column(name: str) -> str:
+        if name in kernels:
+            return f"lr.gram(table[{name!r}], lr.{kernels[name]!r})"
+        return f"table[{name!r}]"
 
-
-def _python(sides: dict[str, list[str]], entropy: Renyi, permutations: int, seed: int) -> str:
     def columns(side: str) -> str:
-        return f"({', '.join(f'table[{name!r}]' for name in sides[side])},)"
+        return f"({', '.join(map(column, sides[side]))},)"
 
     lines = ["import lorenyi as lr", "from lorenyi import Auto, Renyi", "", f"H = {entropy!r}"]
     given = f", given={columns('given')}" if sides["given"] else ""
+    H = "H.certified" if certified else "H"
     if not sides["y"]:
         call = "conditional_entropy" if given else "entropy"
-        return "\n".join([*lines, f"lr.{call}({columns('x')}{given}, entropy=H.certified)"])
+        return "\n".join([*lines, f"lr.{call}({columns('x')}{given}, entropy={H})"])
     both = f"{columns('x')}, {columns('y')}{given}"
     call = "conditional_mutual_information" if given else "mutual_information"
     if permutations:
-        lines.append(
-            f"lr.independence_test({both}, permutations={permutations}, seed={seed}).pvalue"
-        )
-    return "\n".join([*lines, f"lr.{call}({both}, entropy=H.certified)"])
+        test = "conditional_independence_test" if given else "independence_test"
+        lines.append(f"lr.{test}({both}, permutations={permutations}, seed={seed}).pvalue")
+    return "\n".join([*lines, f"lr.{call}({both}, entropy={H})"])

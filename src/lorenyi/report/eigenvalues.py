@@ -1,4 +1,4 @@
-"""The spectrum of a table: how many different rows it holds, which rank and bandwidth to use."""
+"""The spectrum of a table: its effective number of distinct rows, and which rank to use."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SHOWN = 60  # eigenvalues of a curve
 WHOLE = 1500  # rows up to which all eigenvalues are found
 LEADING = 200  # eigenvalues of larger tables
 SAMPLE = 1000  # rows on which bandwidths are compared
-FACTORS = (1 / 8, 1 / 4, 1 / 2, 1, 2, 4, 8)  # bandwidths, in terms of the one used
+FACTORS = (1 / 8, 1 / 4, 1 / 2, 1, 2, 4, 8)  # multiples of the bandwidth used
 CLOSE = 0.01  # a rank is enough when its entropy is as close as this share
 
 
@@ -38,9 +38,9 @@ def spectrum(
     categorical: Sequence[int] = (),
     seed: int = 0,
 ) -> Finding:
-    """Tell how many different rows a table holds, and which rank and bandwidth suit it.
+    """Report the effective number of distinct rows, and which rank and bandwidth suit a table.
 
-    Numeric columns are standardised and share one Gaussian kernel; others must be equal.
+    Numeric columns are standardized and share one Gaussian kernel; others must be equal.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ def spectrum(
     rank : int, optional
         How many eigenvalues to find; all of a small table, 200 of a larger one by default.
     bandwidth : float, optional
-        Of the kernel; the median distance of standardised rows by default.
+        Of the kernel; the median distance of standardized rows by default.
     categorical : sequence of int
         Positions of nominal columns; text and booleans always are.
     seed : int
@@ -63,7 +63,7 @@ def spectrum(
     >>> from lorenyi import report
     >>> found = report.spectrum(np.repeat(np.eye(3), 10, axis=0), bandwidth=0.01)
     >>> print(found.answer[0])
-    The 30 rows count as 3.0 different ones.
+    The effective number of distinct rows is 3.0, of 30.
     """
     variable = _variable(X, categorical)
     n = len(variable.values)
@@ -81,11 +81,11 @@ def spectrum(
     rows = [[i + 1, float(v), float(held[i])] for i, v in enumerate(values[:SHOWN])]
     kinds = f"{variable.numbers.shape[1]} numeric, {variable.symbols.shape[1]} nominal"
     return Finding(
-        question="How many different rows does this table hold?",
+        question="How many distinct rows does this table hold?",
         answer=[
-            f"The {n:,} rows count as {float(effective):.1f} different ones.",
-            f"That is 2^S, S = {bits(entropy)} bits at order {alpha:g}; all alike would be 1, all "
-            f"different {n:,}.",
+            f"The effective number of distinct rows is {float(effective):.1f}, of {n:,}.",
+            f"It is 2^S with the entropy S = {bits(entropy)} bits at order {alpha:g}; equal rows "
+            f"would give 1, unrelated ones {n:,}.",
             _rank_words(enough, alpha, len(values)),
             _bandwidth_words(sigma, median, bandwidth is None, low, high),
         ],
@@ -101,13 +101,13 @@ def spectrum(
             "rank": rank,
             "bandwidth": float(sigma),
             "columns": kinds,
-            "standardised": "yes",
+            "standardized": "yes",
             "eigenvalues found": int(np.sum(values > 0)),
             "seed": seed,
         },
         python=_python(sigma, alpha, rank, seed),
         sections=lambda: [
-            curve({"all columns": A}, "Spectrum", "Leading eigenvalues.", wide=True, seed=seed),
+            curve({"all columns": A}, "Spectrum", "Leading eigenvalues.", closed=False, seed=seed),
             _sweep_section(sweep, sigma, min(n, SAMPLE), n),
             table_section("Eigenvalues", "", Table(["i", "eigenvalue", "sum"], rows), name="i"),
         ],
@@ -128,9 +128,9 @@ def spectrum(
 
 
 def curve(
-    grams: Mapping[str, Gram], title: str, text: str, *, wide: bool = False, seed: int = 0
+    grams: Mapping[str, Gram], title: str, text: str, *, closed: bool = True, seed: int = 0
 ) -> Section:
-    """Return the leading eigenvalues of some Grams, to be drawn."""
+    """Return the leading eigenvalues of some Grams, to be drawn behind a fold, or openly."""
     series = []
     for name, A in grams.items():
         values = _solved(A, min(SHOWN, int(A.n) - 1), seed).values[:SHOWN]
@@ -142,7 +142,8 @@ def curve(
         "series": series,
         "x": "eigenvalue, in order",
         "y": "size (they sum to 1)",
-        "wide": wide,
+        "wide": True,
+        "closed": closed,
     }
 
 
@@ -219,11 +220,11 @@ def _rank_words(enough: int | None, alpha: float, found: int) -> str:
     if enough is None:
         return (
             f"No rank up to the {counted(found, 'eigenvalue')} found comes within 1 % of the "
-            "classical entropy: the spectrum is flat, so use none, or a larger bandwidth."
+            "entropy without a rank: the spectrum is flat, so use none, or a larger bandwidth."
         )
     return (
-        f"A rank of {enough} is enough: the low-rank entropy of order {alpha:g} is then within 1 % "
-        "of the classical one."
+        f"A rank of {enough} is enough: the entropy of order {alpha:g} is then within 1 % of that "
+        "without a rank."
     )
 
 
@@ -231,13 +232,13 @@ def _bandwidth_words(
     sigma: float, median: float, default: bool, low: float | None, high: float | None
 ) -> str:
     used = f"The bandwidth is {sigma:.3g}" + (
-        ", the median distance of standardised rows" if default else f" (median: {median:.3g})"
+        ", the median distance of standardized rows" if default else f" (median: {median:.3g})"
     )
     if low is None or high is None:
-        return f"{used}; at no bandwidth near it are rows neither all alone nor all alike."
+        return f"{used}; at every bandwidth near it rows are all unrelated or all alike."
     return (
-        f"{used}; from {low:.3g} to {high:.3g} is sensible: below, nearly every row stands alone, "
-        "above, all look alike."
+        f"{used}; {low:.3g} to {high:.3g} is a sensible range: below it nearly all rows are "
+        "unrelated, above it all are alike."
     )
 
 
@@ -247,7 +248,7 @@ def _sweep_section(sweep: list[tuple[float, float]], sigma: float, sample: int, 
         {
             "name": f"bandwidth {s:.3g}" + (" (used)" if s == sigma else ""),
             "value": float(np.log2(max(v, 1.0))),
-            "more": [f"counts as {v:.1f} different rows"],
+            "more": [f"{v:.1f} distinct rows"],
         }
         for s, v in sweep
     ]
@@ -255,8 +256,8 @@ def _sweep_section(sweep: list[tuple[float, float]], sigma: float, sample: int, 
     return {
         "kind": "bars",
         "title": "How the bandwidth changes it",
-        "text": f"Entropy of order 2 in bits, of at most {most}. Near the most, every row stands "
-        f"alone; near 0, all look alike.{part}",
+        "text": f"Entropy of order 2 in bits, at most {most}. Near that, rows are unrelated; "
+        f"near 0, all are alike.{part}",
         "rows": rows,
         "unit": "bits",
     }

@@ -5,12 +5,19 @@ from __future__ import annotations
 import platform
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from html import escape
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+KERNEL_BITS = (
+    "Bits are those of the matrix-based entropy, computed from the eigenvalues of kernel matrices. "
+    "They depend on the kernel: compare them with one another, not with bits from elsewhere. "
+    "A standard error is that of sampling: how far the value is from that of many more rows."
+)
+IN_NOTEBOOK = 12  # rows of the table
 Section = dict[str, Any]  # a part of the page: its kind, title, text, and the data that it draws
 
 
@@ -43,7 +50,7 @@ class Table:
         return [dict(zip(self.columns, map(plain, row), strict=True)) for row in self.rows]
 
 
-@dataclass
+@dataclass(repr=False)
 class Finding:
     """The answer to one question about a table; `html` is a page of it, `save` writes that.
 
@@ -73,6 +80,8 @@ class Finding:
         The command line, where there was one.
     notes : list of str
         What a reader should know about the data: guesses, things left out.
+    caution : str
+        What a reader should know about the numbers.
     """
 
     question: str
@@ -87,6 +96,7 @@ class Finding:
     columns: Table | None = None
     command: str = ""
     notes: list[str] = field(default_factory=list)
+    caution: str = KERNEL_BITS
 
     def json(self) -> dict[str, Any]:
         """Return what was found as plain dictionaries, lists, text and numbers."""
@@ -102,6 +112,25 @@ class Finding:
         }
         return found | ({"command": self.command} if self.command else {})
 
+    def __repr__(self) -> str:
+        """Show the answer."""
+        return "\n".join(self.answer)
+
+    def _repr_html_(self) -> str:
+        """Show the answer, the facts and the first rows of the table in a notebook."""
+        sentences = "".join(f"<div>{escape(sentence)}</div>" for sentence in self.answer[1:])
+        head = "".join(f"<th>{escape(name)}</th>" for name in self.table.columns)
+        rows = "".join(
+            f"<tr>{''.join(f'<td>{escape(_short(v))}</td>' for v in row)}</tr>"
+            for row in self.table.rows[:IN_NOTEBOOK]
+        )
+        left = len(self.table.rows) - IN_NOTEBOOK
+        more = f"<div>{left:,} more rows in <code>.table</code></div>" if left > 0 else ""
+        page = "<div><code>.save(&quot;report.html&quot;)</code> writes the report.</div>"
+        title = escape(self.answer[0])
+        table = f"<table><tr>{head}</tr>{rows}</table>"
+        return f"<div><b>{title}</b>{sentences}{table}{more}{page}</div>"
+
     def html(self) -> str:
         """Return the report: one page that needs nothing from outside."""
         from lorenyi.report.page import page
@@ -113,6 +142,14 @@ class Finding:
         from lorenyi.report.page import write
 
         write(self.html(), Path(path))
+
+
+def _short(value: Any) -> str:
+    if isinstance(value, str) or value is None:
+        return value or ""
+    if isinstance(value, (int, np.integer)):
+        return f"{value:,}"
+    return "" if np.isnan(value) else f"{value:.4g}"
 
 
 def plain(value: Any) -> Any:
@@ -165,3 +202,13 @@ def counted(number: int, what: str) -> str:
 def bits(value: float) -> str:
     """Show bits with three digits after the point; nothing for a rounded zero's sign."""
     return f"{round(float(value), 3) + 0.0:.3f}"
+
+
+def at_order(alpha: float) -> str:
+    """Say the order of an entropy where it is not Shannon's, as in all defaults."""
+    return "" if alpha == 1 else f" (order {alpha:g})"
+
+
+def with_error(value: float, error: float) -> str:
+    """Show bits with their standard error, where it is known."""
+    return bits(value) if not np.isfinite(error) else f"{bits(value)} ± {bits(error)}"

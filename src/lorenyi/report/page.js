@@ -28,7 +28,7 @@
     const size = Math.abs(value);
     if (size >= 1000) return Math.round(value).toLocaleString("en");
     if (size >= 100) return value.toFixed(1);
-    if (size >= 0.0005) return value.toFixed(Number.isInteger(value * 100) ? 2 : 3);
+    if (size >= 0.0005) return value.toFixed(Math.abs(value * 100 - Math.round(value * 100)) < 1e-9 ? 2 : 3);
     return value.toExponential(1);
   }
 
@@ -139,8 +139,8 @@
     const box = card(section, true);
     const list = add(box, "ol", { class: "bars", "aria-label": section.title });
     const rows = section.rows;
-    const ends = rows.flatMap((r) => [0, r.value, r.low ?? 0, r.high ?? 0]);
-    const low = Math.min(...ends), high = Math.max(...ends, 1e-12);
+    const ends = rows.flatMap((r) => [0, r.value - 2 * (r.error ?? 0), r.value + 2 * (r.error ?? 0)]);
+    const low = Math.min(...ends), high = Math.max(...ends, section.most ?? 0, 1e-12);
     const at = (value) => 100 * (value - low) / (high - low);
     const part = (track, kind, from, to) => {
       const piece = add(track, "i", { class: kind });
@@ -161,25 +161,111 @@
         part(track, "", before, row.value);
       } else part(track, "", 0, row.value);
       if (low < 0) add(track, "i", { class: "zero" }).style.left = `${at(0)}%`;
-      if (row.high - row.low > 0.004 * (high - low)) part(track, "range", row.low, row.high);
-      const value = add(item, "span", { class: "value" });
+      if (row.error > 0.001 * (high - low)) part(track, "range", row.value - 2 * row.error, row.value + 2 * row.error);
+      if (row.chance !== undefined) add(track, "i", { class: "chance" }).style.left = `${at(Math.max(row.chance, 0))}%`;
+      if (section.most !== undefined) add(track, "i", { class: "ceiling" }).style.left = `calc(${at(section.most)}% - 1px)`;
+      const value = add(item, "span", { class: "value" }), adds = row.adds ?? row.value - row.from;
       value.append(figure(row.value));
-      if (row.from !== undefined) value.append(" "), add(value, "small", {}, `${row.value < row.from ? "−" : "+"}${figure(Math.abs(row.value - row.from))}`);
+      if (row.from !== undefined) value.append(" "), add(value, "small", {}, `${adds < 0 ? "−" : "+"}${Math.abs(adds).toFixed(3)}`);
       describe(item, [
         row.name,
         `${figure(row.value)} ${section.unit}`,
         row.from > 0 && `adds ${figure(row.value - row.from)}`,
-        row.low !== undefined && `certified between ${row.low.toFixed(6)} and ${row.high.toFixed(6)}`,
+        row.error !== undefined && `standard error ${figure(row.error)}`,
+        row.chance !== undefined && `by chance ${figure(row.chance)}`,
+        section.most !== undefined && section.most > 0 && `${Math.max(0, Math.round(100 * row.value / section.most))} % of the ceiling, ${bits(section.most)}`,
         ...(row.more ?? []),
       ], row.column ?? row.name);
     });
     if (section.stop === rows.length) add(list, "li", { class: "stop" }, section.stopped);
+    if (section.most !== undefined) add(box, "p", { class: "key" }, `Dashed line: ceiling, ${bits(section.most)}.`);
+  }
+
+  // ----------------------------------------------------------------- pictures: one small per column
+
+  function pictures(section) {
+    const box = card(section, true);
+    const classes = section.items.map((item) => item.picture.classes).find(Boolean);
+    if (classes) {
+      const legend = add(box, "div", { class: "legend" });
+      classes.forEach((name, k) => {
+        const entry = add(legend, "span");
+        add(add(entry, "svg", { width: 14, height: 14, "aria-hidden": "true", class: `series${k}` }), "rect", { width: 14, height: 14, rx: 3, class: "swatch" });
+        entry.append(short(name, 40));
+      });
+    }
+    const grid = add(box, "div", { class: "smalls" });
+    for (const item of section.items) {
+      const cell = add(grid, "figure", { class: "small" });
+      add(cell, "figcaption", {}, item.name);
+      if (item.note) add(cell, "small", {}, item.note);
+      const picture = item.picture;
+      const rows = picture.levels ?? picture.means;
+      if (rows) levels(cell, picture, rows);
+      else redrawn(cell, (place, width) => plane(place, width, item, section));
+      describe(cell, [item.name, item.note, ...spoken(picture)], item.name);
+    }
+  }
+
+  function spoken(picture) {
+    if (picture.means) return picture.means.map(([name, value]) => `${name}: mean ${figure(value)}`);
+    if (picture.classes && picture.levels) return picture.levels.map(([name, shares]) => `${name}: ${shares.map((v, k) => `${picture.classes[k]} ${Math.round(100 * v)} %`).join(", ")}`);
+    if (picture.levels) return picture.levels.map(([name, share]) => `${name}: ${Math.round(100 * share)} %`);
+    return picture.ends ? [`from ${picture.ends[0]} to ${picture.ends[1]}`] : [];
+  }
+
+  function levels(cell, picture, rows) {
+    const list = add(cell, "div", { class: "levels" });
+    const [low, high] = picture.range ?? [0, Math.max(...rows.map(([, v]) => typeof v === "number" ? v : 1), 1e-12)];
+    for (const [name, value] of rows) {
+      add(list, "span", {}, short(name, 24));
+      const track = add(list, "span", { class: "track" });
+      let at = 0;
+      (typeof value === "number" ? [(value - low) / (high - low || 1)] : value).forEach((share, k) => {
+        const piece = add(track, "i", { class: typeof value === "number" ? "" : `series${k} segment` });
+        piece.style.left = `${100 * at}%`;
+        piece.style.width = `${100 * share}%`;
+        at += share;
+      });
+      if (typeof value === "number") add(list, "span", { class: "amount" }, picture.means ? figure(value) : `${Math.round(100 * value)} %`);
+      else add(list, "span");
+    }
+  }
+
+  function plane(place, width, item, section) {
+    const { bars: counts, densities, dots, line, ends } = item.picture;
+    const height = 84, foot = 16, svg = add(place, "svg", { width, height: height + foot, "aria-hidden": "true" });
+    if (counts) {
+      const most = Math.max(...counts, 1), step = width / Math.max(counts.length, 1);
+      counts.forEach((c, k) => { if (c) add(svg, "rect", { class: "column", x: k * step, width: Math.max(step - 1, 1), y: height - Math.max(height * c / most, 1), height: Math.max(height * c / most, 1) }); });
+    }
+    if (densities) {
+      const most = Math.max(...densities.flat(), 1e-12), n = densities[0].length;
+      densities.forEach((values, k) => {
+        const points = values.map((v, i) => `${(i / (n - 1) * width).toFixed(1)} ${(height - (height - 3) * v / most).toFixed(1)}`);
+        const group = add(svg, "g", { class: `series${k}` });
+        add(group, "path", { class: "area", d: `M0 ${height}L${points.join("L")}L${width} ${height}Z` });
+        add(group, "path", { class: "curve whole", d: `M${points.join("L")}` });
+      });
+    }
+    if (dots) {
+      const xs = dots.map((d) => d[0]), ys = [...dots.map((d) => d[1]), ...line.map((d) => d[1])];
+      const [x0, x1, y0, y1] = [Math.min(...xs), Math.max(...xs), Math.min(...ys), Math.max(...ys)];
+      const px = (v) => 3 + (Math.min(Math.max(v, x0), x1) - x0) / (x1 - x0 || 1) * (width - 6), py = (v) => height - 3 - (v - y0) / (y1 - y0 || 1) * (height - 6);
+      for (const [x, y] of dots) add(svg, "circle", { class: "faint", cx: px(x).toFixed(1), cy: py(y).toFixed(1), r: 1.6 });
+      add(svg, "path", { class: "curve trend", d: `M${line.map(([x, y]) => `${px(x).toFixed(1)} ${py(y).toFixed(1)}`).join("L")}` });
+    }
+    add(svg, "path", { class: "axis", d: `M0 ${height + 0.5}H${width}` });
+    if (ends) {
+      add(svg, "text", { x: 0, y: height + foot - 2 }, ends[0]);
+      add(svg, "text", { x: width, y: height + foot - 2, "text-anchor": "end" }, ends[1]);
+    }
   }
 
   // --------------------------------------------------------------- scatter: two numbers per column
 
   function scatter(section) {
-    const box = card(section);
+    const box = card(section, section.wide);
     const legend = add(box, "div", { class: "legend" });
     for (const [kind, label] of [["dot", "chosen, in order"], ["dot hollow", "left out"]]) {
       const entry = add(legend, "span");
@@ -223,7 +309,7 @@
 
   function heat(section) {
     const n = section.names.length;
-    const box = card(section, n > 12);
+    const box = card(section, section.wide || n > 12);
     const matrix = section.matrix;
     const off = matrix.flatMap((row, i) => row.filter((v, j) => i !== j && v !== null));
     const most = Math.max(...off.map(Math.abs), 1e-12);
@@ -265,7 +351,17 @@
         cursor.setAttribute("y", top + r * size);
         cursor.setAttribute("visibility", "visible");
         const [i, j] = [rows[r], rows[c]];
-        show(i === j ? [section.names[i], section.own && `entropy ${bits(section.own[i])}`] : [`${section.names[i]}  ·  ${section.names[j]}`, `share ${bits(matrix[i][j])}`], x, y);
+        show(i === j ? [section.names[i], section.own && `entropy ${bits(section.own[i])}`] : [`${section.names[i]}  ·  ${section.names[j]}`, ...told(i, j)], x, y);
+      };
+      const told = (i, j) => {
+        const value = matrix[i][j];
+        if (value === null) return ["not measured"];
+        return [
+          value < 0 ? section.negative ?? `${bits(value)}` : `share ${bits(value)}${section.chance ? " beyond chance" : ""}`,
+          value < 0 && section.negative && `${bits(value)}${section.chance ? " less than chance" : ""}`.replace("-", ""),
+          section.errors && `standard error ${figure(section.errors[i][j])}, by chance ${figure(section.chance[i][j])}`,
+          section.p && `p = ${figure(section.p[i][j])}`,
+        ];
       };
       const away = () => { cursor.setAttribute("visibility", "hidden"); hide(); };
       svg.addEventListener("pointermove", (event) => {
@@ -289,7 +385,10 @@
     add(scale, "span", {}, "0");
     add(scale, "i");
     add(scale, "span", {}, bits(most));
-    if (off.some((v) => v < -1e-9)) add(scale, "span", {}, "(orange: below zero)");
+    if (off.some((v) => v < -1e-9)) {
+      add(scale, "i", { class: "less" });
+      add(scale, "span", { class: "words" }, `below zero: ${section.negative ?? "possible away from order 1"}`);
+    }
   }
 
   // -------------------------------------------------------------------- curves: eigenvalues in order
@@ -404,7 +503,7 @@
     fill();
   }
 
-  const draw = { bars, scatter, heat, curves, table };
+  const draw = { bars, pictures, scatter, heat, curves, table };
   for (const section of data.sections) draw[section.kind](section);
 
   for (const button of document.querySelectorAll(".copy")) {

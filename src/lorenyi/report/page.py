@@ -43,6 +43,7 @@ def page(finding: Finding) -> str:
             f"<div><dd>{_text(value)}</dd><dt>{_text(name)}</dt></div>"
             for value, name in finding.facts
         ),
+        "caution": _text(finding.caution),
         "notes": _notes(finding.notes),
         "settings": _pairs({k: _shown(v) for k, v in finding.settings.items()}),
         "versions": _pairs(versions()),

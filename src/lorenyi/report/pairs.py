@@ -1,22 +1,21 @@
-"""What each two columns of a table share, and which columns go together."""
+"""The mutual information of each two columns of a table, and which columns go together."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from itertools import combinations
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from lorenyi.functionals import Renyi
-from lorenyi.gram import gram
-from lorenyi.plots.matrix import pairwise
-from lorenyi.report.finding import Finding, Section, Table, bits, counted, listed
+from lorenyi.kernels import Kernel
+from lorenyi.report.dependence import LEVEL, Dependence, Progress, dependences
+from lorenyi.report.finding import Finding, Section, Table, at_order, bits, counted, listed
 from lorenyi.report.page import shortened, table_section
 
-Progress = Callable[[float], None]
 SHOWN = 60  # columns of the map on the page
-TOGETHER = 0.5  # normalised information above which columns make a group
+TOGETHER = 0.5  # normalized information above which columns make a group
+PAIR_COLUMNS = ("column", "and", "bits", "std. error", "chance", "p", "significant", "share")
 
 
 def matrix(
@@ -24,67 +23,123 @@ def matrix(
     columns: Sequence[str],
     *,
     entropy: Renyi = Renyi(),
+    kernels: Mapping[str, Kernel] | None = None,
+    whole: bool = False,
     n_jobs: int | None = None,
+    max_seconds: float | None = None,
     progress: Progress | None = None,
+    seed: int = 0,
 ) -> Finding:
-    """Tell what each two columns share, similar ones side by side.
+    """Report the mutual information of each two columns, similar ones side by side.
+
+    Each value stands beside its standard error, its chance level (the value with the rows of one
+    column permuted) and the p-value of a test of independence.
 
     Parameters
     ----------
     table : data frame
         Its columns are found by `table[name]`.
     columns : sequence of str
-        Which of them.
+        Which of them. Each pair is measured on the rows that have both values.
     entropy : Renyi
         The functional.
+    kernels : mapping, optional
+        Of columns whose kernel is not to be chosen by their values.
+    whole : bool
+        Whether to measure on all rows; else at most on 2,000 drawn at random.
     n_jobs : int, optional
         Threads; all cores by default.
+    max_seconds : float, optional
+        No pair is begun after that.
     progress : callable, optional
-        Called with the share of pairs that is done.
+        Called with a message and the share of pairs that is done.
+    seed : int
+        Of rows and permutations.
 
     Examples
     --------
     >>> import pandas as pd
     >>> from lorenyi import report
-    >>> table = pd.DataFrame({"a": [0, 0, 1, 1], "b": [0, 1, 0, 1], "c": [5, 5, 8, 8]})
+    >>> table = pd.DataFrame({"a": [0, 0, 1, 1] * 5, "b": [0, 1, 0, 1] * 5, "c": [5, 5, 8, 8] * 5})
     >>> found = report.matrix(table, ["a", "b", "c"])
     >>> found.grid.rows[1]
     ['c', 1.0, 1.0, 0.0]
     >>> print(found.answer[0])
     a and c share most: 1.000 bits.
     """
-    names = list(columns)
-    if len(names) < 2:
-        raise ValueError(f"columns={names!r}: pairs need at least two columns")
-    grams = [gram(table[name], name=name) for name in names]
-    shared = pairwise(grams, entropy, n_jobs, progress)
-    order, groups = clustered(shared)
-    names = [names[i] for i in order]
-    shared = shared[np.ix_(order, order)]
+    if len(columns) < 2:
+        raise ValueError(f"columns={list(columns)!r}: pairs need at least two columns")
+    found = dependences(
+        table,
+        columns,
+        entropy=entropy,
+        kernels=kernels,
+        whole=whole,
+        n_jobs=n_jobs,
+        max_seconds=max_seconds,
+        progress=progress,
+        seed=seed,
+    )
+    order, groups = clustered(found.bits)
     groups = [[order.index(i) for i in group] for group in groups]
-    own = shared.diagonal()
-    pairs = sorted(combinations(range(len(names)), 2), key=lambda p: -shared[p])
-    rows = [[names[i], names[j], shared[i, j], _share(shared, i, j)] for i, j in pairs]
+    found = found.ordered(order)
+    pairs = found.pairs()
+    rows = pair_rows(found)
+    names = found.names
     return Finding(
-        question="Which columns tell about each other?",
-        answer=_answer(names, shared, pairs, groups, entropy),
+        question="Which columns depend on each other?",
+        answer=_answer(found, groups, entropy),
         facts=[
             (str(len(names)), "columns"),
-            (f"{len(pairs):,}", "pairs"),
-            (f"{bits(shared[pairs[0]])} bits", "largest"),
-            (f"{int(grams[0].n):,}", "rows"),
+            (f"{found.count:,} of {len(pairs):,}", "pairs significant"),
+            (f"{bits(found.bits[pairs[0]])} bits" if pairs else "none", "largest"),
+            (f"{found.rows:,}", "rows"),
         ],
-        table=Table(["column", "and", "bits", "share"], rows, "bits"),
-        settings={"order": entropy.alpha, "rank": entropy.rank, "solver": repr(entropy.solver)},
-        python=_python(entropy),
-        sections=lambda: _sections(
-            names, shared, own, Table(["column", "and", "bits", "share"], rows)
-        ),
-        extra={"columns": names, "matrix": shared.tolist(), "rows": int(grams[0].n)},
+        table=Table(PAIR_COLUMNS, rows),
+        settings={
+            "order": entropy.alpha,
+            "rank": entropy.rank,
+            "solver": repr(entropy.solver),
+            "rows measured": found.rows,
+            "seed": seed,
+        },
+        python=_python(entropy, kernels or {}),
+        sections=lambda: _sections(found),
+        extra={
+            "columns": names,
+            "matrix": _plain(found.bits),
+            "standard_errors": _plain(found.errors),
+            "chance": _plain(found.chance),
+            "p_values": _plain(found.p_values),
+            "rows": found.total,
+            "rows_measured": found.rows,
+            "pairs_left": found.left,
+        },
         grid=Table(
-            ["column", *names], [[n, *r] for n, r in zip(names, shared.tolist(), strict=True)]
+            ["column", *names], [[n, *r] for n, r in zip(names, found.bits.tolist(), strict=True)]
         ),
     )
+
+
+def _plain(values: np.ndarray) -> list[list[float | None]]:
+    return [[None if np.isnan(v) else float(v) for v in row] for row in values]
+
+
+def pair_rows(found: Dependence) -> list[list[Any]]:
+    """Return the rows of a table of pairs, those that share most beyond chance first."""
+    return [
+        [
+            found.names[i],
+            found.names[j],
+            float(found.bits[i, j]),
+            float(found.errors[i, j]),
+            float(found.chance[i, j]),
+            float(found.p_values[i, j]),
+            "yes" if found.significant[i, j] else "no",
+            _share(found, i, j),
+        ]
+        for i, j in found.pairs()
+    ]
 
 
 def clustered(shared: np.ndarray) -> tuple[list[int], list[list[int]]]:
@@ -94,6 +149,7 @@ def clustered(shared: np.ndarray) -> tuple[list[int], list[list[int]]]:
 
     if len(shared) < 2:
         return list(range(len(shared))), []
+    shared = np.nan_to_num(shared)
     own = np.sqrt(np.maximum(shared.diagonal(), 0.0))
     scale = np.outer(own, own)
     normal = np.divide(shared, scale, out=np.zeros_like(shared), where=scale > 1e-12)
@@ -108,86 +164,123 @@ def clustered(shared: np.ndarray) -> tuple[list[int], list[list[int]]]:
     return order, [group for group in groups if len(group) > 1]
 
 
-def _share(shared: np.ndarray, i: int, j: int) -> float:
-    """Return what a pair shares, as a share of the smaller entropy of the two."""
-    least = min(shared[i, i], shared[j, j])
-    return float(shared[i, j] / least) if least > 1e-12 else 0.0
+def _share(found: Dependence, i: int, j: int) -> float:
+    """Return what a pair shares beyond chance, as a share of the smaller entropy of the two."""
+    least = min(found.bits[i, i], found.bits[j, j]) - found.chance[i, j]
+    return max(float(found.beyond[i, j] / least), 0.0) if least > 1e-9 else 0.0
 
 
-def _answer(
-    names: list[str],
-    shared: np.ndarray,
-    pairs: list[tuple[int, int]],
-    groups: list[list[int]],
-    entropy: Renyi,
-) -> list[str]:
+def _answer(found: Dependence, groups: list[list[int]], entropy: Renyi) -> list[str]:
+    pairs, names = found.pairs(), found.names
+    if not pairs:
+        return ["No pair of columns was measured.", *remarks(found, entropy)]
     i, j = pairs[0]
-    sentences = [f"{names[i]} and {names[j]} share most: {bits(shared[i, j])} bits."]
+    order = at_order(entropy.alpha)
+    first = f"{names[i]} and {names[j]} share most: {bits(found.bits[i, j])} bits{order}."
+    if not found.significant[i, j]:
+        first = f"No two of {counted(len(names), 'column')} depend on each other significantly."
+    sentences = [first, significance(found)]
     if groups:
         largest = sorted(groups, key=len, reverse=True)[:3]
         told = "; ".join(listed([names[i] for i in group], 5) for group in largest)
         grouped = sum(map(len, groups))
         sentences.append(
-            f"{grouped} of {counted(len(names), 'column')} largely repeat one another, in "
+            f"{grouped} of {counted(len(names), 'column')} are largely redundant, in "
             f"{counted(len(groups), 'group')}: {told}{' ...' if len(groups) > 3 else '.'}"
         )
-    else:
-        sentences.append("No columns largely repeat one another.")
-    apart = [names[i] for i in range(len(names)) if _most(shared, i) < 0.05 * shared[i, i]]
-    if apart:
-        sentences.append(f"Nearly nothing with any other: {listed(apart)}.")
-    if entropy.alpha != 1 or entropy.rank is not None:
-        sentences.append("Away from order 1, and with a rank, small values can be negative.")
-    return sentences
+    apart = [n for i, n in enumerate(names) if not found.significant[i].any()]
+    if apart and len(apart) < len(names):
+        sentences.append(f"Not significantly dependent on any other: {listed(apart)}.")
+    return [*sentences, *remarks(found, entropy)]
 
 
-def _most(shared: np.ndarray, i: int) -> float:
-    return float(np.delete(shared[i], i).max())
-
-
-def _sections(names: list[str], shared: np.ndarray, own: np.ndarray, pairs: Table) -> list[Section]:
-    most = min(len(names), SHOWN)
-    few = f" The first {most} of {len(names)} columns are shown." if most < len(names) else ""
-    shown = [shortened(name) for name in names[:most]]
-    entropies = Table(
-        ["column", "entropy (bits)", "most shared (bits)", "with"],
-        [
-            [names[i], own[i], _most(shared, i), names[int(np.argmax(_others(shared, i)))]]
-            for i in range(len(names))
-        ],
+def significance(found: Dependence) -> str:
+    """Say how many pairs are significant."""
+    pairs = found.pairs()
+    count = found.count
+    return (
+        f"{count:,} of {counted(len(pairs), 'pair')} {'is' if count == 1 else 'are'} significant "
+        f"(permutation tests, false discovery rate {100 * LEVEL:.0f} %)."
     )
+
+
+def remarks(found: Dependence, entropy: Renyi) -> list[str]:
+    """Say on which rows pairs were measured, and what was left."""
+    told = []
+    if found.rows < found.total:
+        told.append(
+            f"Pairs were measured on {found.rows:,} of {found.total:,} rows, drawn at random."
+        )
+    if found.left:
+        told.append(f"Time ran out: {counted(found.left, 'pair')} were not measured.")
+    if entropy.alpha != 1 or entropy.rank is not None:
+        told.append("Away from order 1, and with a rank, mutual information can be negative.")
+    return told
+
+
+def heat_section(found: Dependence, text: str = "") -> Section:
+    """Return the map of pairs: what they share beyond chance."""
+    most = min(len(found.names), SHOWN)
+    few = (
+        f" The first {most} of {len(found.names)} columns are shown."
+        if most < len(found.names)
+        else ""
+    )
+    beyond = found.beyond[:most, :most]
+    return {
+        "kind": "heat",
+        "title": "Dependence of columns",
+        "text": "Mutual information of each two columns beyond chance, in bits: dark pairs carry "
+        f"much of the same information.{text}{few}",
+        "names": [shortened(name) for name in found.names[:most]],
+        "matrix": _plain(beyond),
+        "own": [float(v) for v in found.bits.diagonal()[:most]],
+        "errors": _plain(found.errors[:most, :most]),
+        "chance": _plain(found.chance[:most, :most]),
+        "p": _plain(found.p_values[:most, :most]),
+        "negative": "no more than chance: a permutation shared more",
+        "orders": {"similar side by side": list(range(most))},
+        "wide": True,
+    }
+
+
+def pairs_section(found: Dependence) -> Section:
+    """Return the table of pairs."""
+    return table_section(
+        "Pairs",
+        "Mutual information in bits with its standard error; chance is its value with the rows of "
+        "one column permuted; share is what exceeds chance, of the smaller entropy.",
+        Table(PAIR_COLUMNS, pair_rows(found)),
+    )
+
+
+def _sections(found: Dependence) -> list[Section]:
+    beyond = np.where(np.eye(len(found.names), dtype=bool), -np.inf, np.nan_to_num(found.beyond))
+    closest = beyond.argmax(axis=1)
+    rows = [
+        [name, float(found.bits[i, i]), float(beyond[i, closest[i]]), found.names[closest[i]]]
+        for i, name in enumerate(found.names)
+    ]
     return [
-        {
-            "kind": "heat",
-            "title": "What pairs of columns share",
-            "text": "Similar columns stand side by side. The diagonal, left blank, is a column's "
-            f"own entropy.{few}",
-            "names": shown,
-            "matrix": [[float(v) for v in row[:most]] for row in shared[:most]],
-            "own": [float(v) for v in own[:most]],
-            "orders": {"clustered": list(range(most))},
-        },
+        heat_section(found, " Similar columns stand side by side."),
+        pairs_section(found),
         table_section(
-            "Pairs", "Each two columns, in bits and as a share of the smaller entropy.", pairs
+            "Each column",
+            "Its entropy, and the column that shares most with it beyond chance.",
+            Table(["column", "entropy (bits)", "shared (bits)", "with"], rows),
         ),
-        table_section("Each column", "Its entropy, and its closest companion.", entropies),
     ]
 
 
-def _others(shared: np.ndarray, i: int) -> np.ndarray:
-    row = np.array(shared[i])
-    row[i] = -np.inf
-    return row
-
-
-def _python(entropy: Renyi) -> str:
+def _python(entropy: Renyi, kernels: Mapping[str, Kernel]) -> str:
     return "\n".join(
         [
             "import lorenyi as lr",
-            "from lorenyi import Auto, Renyi",
+            "from lorenyi import Auto, Gaussian, Renyi",
             "",
             f"H = {entropy!r}",
-            "grams = {name: lr.gram(table[name]) for name in columns}",
+            f"kernels = {dict(kernels)!r}",
+            "grams = {name: lr.gram(table[name], kernels.get(name)) for name in columns}",
             "shared = {",
             "    (a, b): lr.mutual_information(grams[a], grams[b], entropy=H)",
             "    for a in columns for b in columns if a < b",

@@ -72,7 +72,9 @@ def count(selector: Any, features: int, required: int) -> tuple[int, Stop | None
             "'relevant', 'smallest', a share, "
             f"or an integer from {max(required, 1)} to the {features} features of X"
         )
-    return int(wanted), None
+    if selector.n_permutations is None:
+        return int(wanted), None
+    return int(wanted), Stop(selector.level, selector.tol, selector.n_permutations, ends=False)
 
 
 def _require_number(name: str, value: Any, low: float, high: float, what: str) -> None:

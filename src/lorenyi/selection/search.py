@@ -18,7 +18,7 @@ TIE = 1e-9  # bits: less is rounding
 
 @dataclass(frozen=True)
 class Stop:
-    """When a search ends by itself.
+    """When a search ends by itself, and what each step is compared with.
 
     Parameters
     ----------
@@ -28,11 +28,14 @@ class Stop:
         What a feature must add to the score, more than that, in bits.
     permutations : int, optional
         To compare with; as many as the level needs by default.
+    ends : bool
+        Whether it ends; else steps have p-values all the same.
     """
 
     level: float = 0.05
     tol: float = 0.0
     permutations: int | None = None
+    ends: bool = True
 
 
 @dataclass
@@ -108,16 +111,20 @@ class Search:
             chosen = tuple(path.features)
             wanted = [i for i in required if i not in chosen][:1]
             candidates, fresh = self._candidates(chosen)
-            if self.stop is not None and not fresh and not wanted:
+            if self.stop is not None and self.stop.ends and not fresh and not wanted:
                 break
             step = judge.step(np.array(wanted) if wanted else candidates, chosen)
             if self.stop is not None and not wanted:
                 step = self._tested(judge, step, chosen, self.stop)
-                if not self._passes(step, self.stop):
+                if self.stop.ends and not self._passes(step, self.stop):
                     path.refused = step
                     break
             path.steps.append(step)
-            report.step(f"{len(path.steps)}: feature {step.feature}, {step.score:.4f} bits")
+            done = (
+                f"of {len(step.candidates):,} candidates" if len(step.candidates) > 1 else "given"
+            )
+            score = f"{step.score:.4f} bits"
+            report.step(f"{len(path.steps)}: feature {step.feature} {done}, {score}")
             if self.floating and not wanted:
                 self._step_back(judge, path, record)
         return path

@@ -86,7 +86,8 @@ class InformationSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     n_permutations : int, optional
         To compare with at each step, at least; as many as `level` needs by default (19 for 0.05, 24
         and then 99 where there are more rows than a first look takes; 30 for a `Renyi` entropy, to
-        which a curve is fitted).
+        which a curve is fitted). With a number of features there are no p-values unless it is
+        given; then every step has one, and none ends the search.
     max_seconds : float, optional
         No step is begun after that.
     n_jobs : int, optional
@@ -108,8 +109,8 @@ class InformationSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     gains_ : array
         What each added to the score.
     p_values_ : array
-        With "auto": how likely the best of useless candidates scores as high; NaN where a column
-        was not tested.
+        With "auto", or with `n_permutations` given: how likely the best of useless candidates
+        scores as high; NaN where a column was not tested.
     score_bounds_ : array, k x 2
         Certified ends of the scores, where the entropy is a `Renyi`: they bound the computation.
     path_ : SelectionPath
