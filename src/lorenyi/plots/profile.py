@@ -12,6 +12,7 @@ from lorenyi import _arrays
 from lorenyi.entropy import renyi_entropy
 from lorenyi.gram import gram
 from lorenyi.plots.display import Display
+from lorenyi.plots.style import INK, series
 from lorenyi.spectra import Exact, Solver, Spectrum, require_rank
 
 if TYPE_CHECKING:
@@ -175,13 +176,14 @@ class EntropyProfileDisplay(Display):
         )
         self.lines_, self.bands_, self.exact_ = [], [], []
         for i, label in enumerate(labels):
-            color = f"C{i}"
+            color = series(i)
             self.bands_.append(ax.fill_between(x, low[i], high[i], color=color, alpha=0.2, lw=0))
             self.lines_ += ax.plot(x, high[i], color=color, label=label)
             if self.exact is not None and not by_rank:
                 self.exact_.append(ax.axhline(self.exact[i], color=color, ls="--", lw=1))
         if self.exact is not None and by_rank:
-            self.exact_ += ax.plot(x, self.exact, "k--", lw=1, label="all eigenvalues")
+            self.exact_ += ax.plot(x, self.exact, "--", color=INK, lw=1, label="all eigenvalues")
         ax.set(xlabel="order α" if by_rank else "rank k", ylabel="entropy (bits)")
         ax.set_xscale("linear" if by_rank else "log")
+        ax.set_ylim(bottom=0.0)
         ax.legend(loc="upper right")

@@ -9,6 +9,7 @@ import numpy as np
 from lorenyi import _arrays
 from lorenyi.gram import gram
 from lorenyi.plots.display import Display
+from lorenyi.plots.style import MAIN, SECOND
 from lorenyi.spectra import Auto, Solver, Spectrum, require_rank
 
 if TYPE_CHECKING:
@@ -112,7 +113,7 @@ class SpectrumDisplay(Display):
 
     def _draw(self, ax: Axes) -> None:
         n = int(self.n)
-        style: dict[str, Any] = {"marker": "o", "ms": 3, "ls": "none", "color": "C0"}
+        style: dict[str, Any] = {"marker": "o", "ms": 3, "ls": "none", "color": MAIN}
         self.rest_ = self.tail_ = None
         if self.rank is None:
             self.kept_ = self._dots(ax, slice(None), **style)
@@ -125,7 +126,7 @@ class SpectrumDisplay(Display):
             level = max(self.trace * (1 - share), 0.0) / (n - k)
             if level > 0:
                 label = "the rest, spread evenly"
-                (self.tail_,) = ax.plot([k + 1, n], [level, level], "C1", lw=2, label=label)
+                (self.tail_,) = ax.plot([k + 1, n], [level, level], color=SECOND, lw=2, label=label)
             ax.legend(loc="upper right")
         ax.set(yscale="log", xlabel="i, in descending order", ylabel="eigenvalue")
 
