@@ -1,19 +1,20 @@
 """What the pages for readers say is true: their code runs and their figures are measured."""
 
-import ast
 import contextlib
 import importlib
 import io
+import os
 import re
 import shlex
+import subprocess
+import sys
 from pathlib import Path
 
-import numpy as np
 import pytest
+from pages import ROOT, blocks, commands, missing_numbers, run
 
 import lorenyi
 
-ROOT = Path(__file__).parents[1]
 PAGES = [
     "README.md",
     "CONTRIBUTING.md",
@@ -23,41 +24,6 @@ PAGES = [
 OPTIONAL = ("dask", "distributed", "matplotlib", "pandas", "polars", "pyarrow", "rich", "torch")
 OPTIONAL += ("typer", "vendi_score")
 MODULES = (".selection", ".nn", ".representations", ".plots", ".report", ".cli", ".theory")
-FIGURES = re.compile(r"#\s*(-?\d[\d.]*(?:, -?\d[\d.]*)*)(?::? [a-z ]+)?\s*$")
-WORD = re.compile(r"#\s*(True|False)\s*$")
-NUMBER = re.compile(r"(?<![\w.])-?\d+\.\d+")
-
-
-def blocks(page: str, language: str) -> list[tuple[int, str]]:
-    """Return each block of a page in a language, with the number of lines before it."""
-    text = (ROOT / page).read_text(encoding="utf-8")
-    found = re.finditer(rf"^```{language}\n(.*?)^```", text, flags=re.MULTILINE | re.DOTALL)
-    return [(text.count("\n", 0, match.start(1)), match.group(1)) for match in found]
-
-
-def digits(figure: str) -> int:
-    return len(figure.partition(".")[2])
-
-
-def run(source: str, namespace: dict[str, object]) -> None:
-    """Run a block; where a line ends in `# 0.575 bits`, its value must agree to these digits.
-
-    So must the values of an array with `# 27, 20, 21`, and a truth with `# True`.
-    """
-    lines = source.splitlines()
-    for node in ast.parse(source).body:
-        if not isinstance(node, ast.Expr):
-            exec(compile(ast.Module([node], []), "page", "exec"), namespace)
-            continue
-        value = eval(compile(ast.Expression(node.value), "page", "eval"), namespace)
-        last = lines[(node.end_lineno or node.lineno) - 1]
-        if found := FIGURES.search(last):
-            figures = found.group(1).split(", ")
-            values = np.ravel(value).astype(float)
-            rounded = [round(v, digits(f)) for v, f in zip(values, figures, strict=True)]
-            assert rounded == [float(f) for f in figures], last
-        if word := WORD.search(last):
-            assert str(value) == word.group(1), f"{last}: {value!r}"
 
 
 @contextlib.contextmanager
@@ -85,9 +51,7 @@ def test_the_code_runs_and_its_figures_are_measured(page, tmp_path, monkeypatch)
             run(source, namespace)
 
 
-@pytest.mark.parametrize(
-    "page", [page for page in PAGES if any("$ lorenyi" in s for _, s in blocks(page, "console"))]
-)
+@pytest.mark.parametrize("page", [page for page in PAGES if commands(page, "lorenyi")])
 def test_the_commands_run_and_print_the_numbers_shown(page, tmp_path, monkeypatch):
     for package in ("typer", "rich", "polars"):
         pytest.importorskip(package)
@@ -95,16 +59,32 @@ def test_the_commands_run_and_print_the_numbers_shown(page, tmp_path, monkeypatc
 
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "120")
-    for line, source in blocks(page, "console"):
-        for command in source.split("$ ")[1:]:
-            words, _, shown = command.partition("\n")
-            if not words.startswith("lorenyi "):
-                continue
-            out = io.StringIO()
-            with reading(page, line), contextlib.redirect_stdout(out):
-                assert main(shlex.split(words, comments=True)[1:]) == 0, words
-            printed = NUMBER.findall(out.getvalue())
-            assert [n for n in NUMBER.findall(shown) if n not in printed] == [], words
+    for line, words, shown in commands(page, "lorenyi"):
+        out = io.StringIO()
+        with reading(page, line), contextlib.redirect_stdout(out):
+            assert main(shlex.split(words, comments=True)[1:]) == 0, words
+        assert missing_numbers(shown, out.getvalue()) == [], words
+
+
+def test_the_first_page_needs_no_more_than_its_install_line_brings():
+    """Followed in a process that can import only that; `make package` does it for real."""
+    command = [sys.executable, ROOT / "tests" / "follow_page.py", "docs/start.md"]
+    package = str(Path(lorenyi.__file__).parents[1])
+    done = subprocess.run(
+        command, capture_output=True, text=True, env={**os.environ, "PYTHONPATH": package}
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_what_an_install_line_does_not_bring_cannot_be_imported(tmp_path):
+    code = (
+        "import follow_page as f, sys; sys.meta_path.insert(0, f.Undeclared(f.declared([])));"
+        "import numpy, sklearn; import pandas"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT / "tests"
+    )
+    assert "No module named 'pandas' (hidden)" in done.stderr
 
 
 def test_every_measure_in_the_readme_exists():
