@@ -1,5 +1,6 @@
 """What the pages for readers say is true: their code runs and their figures are measured."""
 
+import ast
 import contextlib
 import importlib
 import io
@@ -22,7 +23,7 @@ PAGES = [
 ]
 # What a page may do without: installed by an extra, or only for comparison.
 OPTIONAL = ("dask", "distributed", "matplotlib", "pandas", "polars", "pyarrow", "rich", "torch")
-OPTIONAL += ("typer", "vendi_score")
+OPTIONAL += ("dit", "typer", "vendi_score")
 MODULES = (".selection", ".nn", ".representations", ".plots", ".report", ".cli", ".theory")
 
 
@@ -110,8 +111,42 @@ def test_the_reference_lists_every_public_name(module):
 
 
 def test_every_page_can_be_reached():
-    index = (ROOT / "docs/index.md").read_text(encoding="utf-8")
+    found = set()
+    for page in ROOT.glob("docs/*.md"):
+        trees = re.findall(r"```\{toctree\}\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
+        found |= {word for tree in trees for word in tree.split()}
     pages = {page.stem for page in ROOT.glob("docs/*.md")} - {"index", "compare_selectors"}
-    listed = re.search(r"```\{toctree\}\n(.*?)```", index, flags=re.DOTALL)
-    assert listed is not None
-    assert pages <= set(listed.group(1).split())
+    assert pages - found == set()
+    assert {
+        word for word in found if word.isidentifier()
+    } - pages == set()  # and no page is missing
+
+
+def test_the_gallery_is_varied_and_each_script_says_what_it_shows():
+    scripts = sorted(ROOT.glob("examples/gallery/*/plot_*.py"))
+    assert len(scripts) >= 15
+    for script in scripts:
+        source = script.read_text(encoding="utf-8")
+        title, rule = ast.get_docstring(ast.parse(source)).splitlines()[:2]
+        assert set(rule) == {"="}, script.name
+        assert len(rule) == len(title), script.name
+        assert "plt.show()" in source or ".plot(" in source, script.name
+        assert (script.parent / "GALLERY_HEADER.rst").exists()
+
+
+def test_links_of_the_readme_are_absolute():
+    """A package index shows the README without the files beside it."""
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    links = re.findall(r"\]\(([^)]+)\)", text)
+    assert links
+    assert [link for link in links if not link.startswith("https://")] == []
+    base = "https://github.com/lorenyi/lorenyi/blob/main/"
+    local = [link.removeprefix(base) for link in links if link.startswith(base)]
+    assert [name for name in local if not (ROOT / name).exists()] == []
+
+
+def test_the_readme_fits_on_a_page_and_begins_with_what_one_gets():
+    lines = (ROOT / "README.md").read_text(encoding="utf-8").splitlines()
+    assert len(lines) <= 120
+    top = "\n".join(lines[:40])
+    assert top.index("](") < top.index("pip install") < top.index(" bits")

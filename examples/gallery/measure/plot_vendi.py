@@ -18,11 +18,12 @@ kernel = lr.Gaussian(25.0)  # one bandwidth for all, so that scores can be compa
 groups = {d: images[digit == d][:150] for d in range(10)}
 scores = [lr.vendi_score(lr.gram(rows, kernel)) for rows in groups.values()]
 
-figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4.2), layout="constrained")
+figure, left = plt.subplots(layout="constrained")
 left.bar(
     range(10), scores, yerr=[s.standard_error for s in scores], color=MAIN, ecolor=SOFT, capsize=3
 )
 left.set(xlabel="digit", ylabel="Vendi score (effective number of images)", xticks=range(10))
+plt.show()
 
 # %%
 # The score of a growing data set flattens where new images resemble old ones. Repeating one image
@@ -31,6 +32,7 @@ left.set(xlabel="digit", ylabel="Vendi score (effective number of images)", xtic
 sizes = [25, 50, 100, 200, 400, 800]
 rng = np.random.default_rng(0)
 mixed = images[rng.permutation(len(images))]
+figure, right = plt.subplots(layout="constrained")
 right.plot(
     sizes,
     [lr.vendi_score(lr.gram(mixed[:n], kernel)) for n in sizes],

@@ -35,7 +35,7 @@ pd.DataFrame(
         "status": left,
     }
 ).to_csv(exported, index=False)
-exported.seek(0)
+_ = exported.seek(0)
 
 # %%
 # Dates are parsed, identifiers are left out: a column with one value a row tells nothing about new
