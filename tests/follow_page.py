@@ -8,8 +8,10 @@ environment, which should be empty. Without it nothing is installed; instead, on
 line would bring can be imported.
 """
 
+import contextlib
 import importlib.abc
 import importlib.metadata
+import io
 import os
 import re
 import shlex
@@ -85,23 +87,20 @@ def follow(page: str) -> None:
             error.add_note(f"in the block of {page} after line {line}")
             raise
     for line, words, shown in pages.commands(page, "lorenyi"):
-        arguments = shlex.split(words, comments=True)[1:]
-        command = [sys.executable, __file__, "--command", *arguments]
-        done = subprocess.run(command, capture_output=True, text=True, env=os.environ)
-        assert done.returncode == 0, f"{page}, line {line}: {words}\n{done.stderr}"
-        assert pages.missing_numbers(shown, done.stdout) == [], f"{words}\n{done.stdout}"
+        from lorenyi.cli import main as command
+
+        printed = io.StringIO()
+        with contextlib.redirect_stdout(printed):
+            code = command(shlex.split(words, comments=True)[1:])
+        assert code == 0, f"{page}, line {line}: {words}"
+        assert pages.missing_numbers(shown, printed.getvalue()) == [], (
+            f"{words}\n{printed.getvalue()}"
+        )
 
 
 def main() -> None:
     """Follow the page that is named on the command line."""
     arguments = sys.argv[1:]
-    if arguments[0] == "--command":  # of the page, with the same packages hidden
-        extras = os.environ.get("FOLLOW_EXTRAS")
-        if extras is not None:
-            sys.meta_path.insert(0, Undeclared(declared(extras.split(",") if extras else [])))
-        from lorenyi.cli import main as command
-
-        raise SystemExit(command(arguments[1:]))
     page = arguments[-1]
     _, extras = install_line(page)
     os.environ.setdefault("COLUMNS", "120")
@@ -111,7 +110,6 @@ def main() -> None:
         pip = [sys.executable, "-m", "pip", "install", "--quiet", "-c", ROOT / "constraints.txt"]
         subprocess.run([*pip, target], check=True)
     else:
-        os.environ["FOLLOW_EXTRAS"] = ",".join(extras)
         sys.meta_path.insert(0, Undeclared(declared(extras)))
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
