@@ -87,8 +87,10 @@ sphinx_gallery_conf = {
     "abort_on_example_error": True,
     "image_scrapers": ("matplotlib",),
     "min_reported_time": 3600,
+    "write_computation_times": False,  # its page would fetch scripts from elsewhere
 }
 
+toc_object_entries_show_parents = "hide"
 autosummary_generate = True
 autodoc_typehints = "none"  # types are in the text
 autodoc_member_order = "bysource"
