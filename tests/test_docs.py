@@ -110,6 +110,19 @@ def test_the_reference_lists_every_public_name(module):
     assert sorted(names) == sorted(public)
 
 
+BRITISH = re.compile(
+    r"\b\w*(?:normalis|standardis|majoris|optimis|randomis|maximis|colour|neighbour|flavour|behaviour)"
+)
+SHARED = re.compile(r"certified interval|proven interval|confidence bounds", flags=re.IGNORECASE)
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if page != "docs/related.md"])
+def test_pages_have_one_spelling_and_keep_the_two_errors_apart(page):
+    """American, as in the interface; intervals are of sampling, bounds of computing."""
+    text = (ROOT / page).read_text(encoding="utf-8")
+    assert BRITISH.findall(text) + SHARED.findall(text) == []
+
+
 def test_every_page_can_be_reached():
     found = set()
     for page in ROOT.glob("docs/*.md"):

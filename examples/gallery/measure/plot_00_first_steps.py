@@ -1,5 +1,5 @@
 """
-First steps: how much does each column tell?
+First steps: how informative is each column?
 ============================================
 
 The mutual information of each of 30 measurements with a diagnosis, in bits, with its standard

@@ -38,8 +38,8 @@ pd.DataFrame(
 _ = exported.seek(0)
 
 # %%
-# Dates are parsed, identifiers are left out: a column with one value a row tells nothing about new
-# rows. Missing numbers become a value of their own (``missing="value"``).
+# Dates are parsed, identifiers are left out: a column with one value per row is not
+# informative about new rows. Missing numbers become a value of their own (``missing="value"``).
 
 table = pd.read_csv(exported, parse_dates=["since"]).drop(columns="customer")
 X, y = table.drop(columns="status"), table["status"]

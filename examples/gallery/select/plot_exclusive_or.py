@@ -2,7 +2,7 @@
 Exclusive or: informative only together
 =======================================
 
-The class is the sign of a product. Neither factor tells anything alone, so a search that adds one
+The class is the sign of a product. Neither factor is informative alone, so a search that adds one
 column at a time cannot find them. ``start="pair"`` begins with the best two columns of all.
 """
 
@@ -21,7 +21,7 @@ for name, x in {"x2": X[:, 2], "x5": X[:, 5], "both": X[:, [2, 5]]}.items():
     print(f"{name:>4}: {lr.corrected(x, y):.3f} bits more than chance")
 
 # %%
-# Interaction information is positive for synergy: the two tell more together than apart.
+# Interaction information is positive for synergy: the two are more informative together than apart.
 
 print("interaction:", lr.interaction_information(X[:, 2], X[:, 5], y))
 for start in ("single", "pair"):
