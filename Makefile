@@ -31,7 +31,7 @@ SEED  ?= 0
 help:  ## show this list
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/' | expand -t 16
 
-demo: $(VENV)/core  ## choose the columns of a table that together tell of its target
+demo: $(VENV)/core  ## select the columns of a table that are most informative together
 	@$(BIN)/python examples/demo.py
 
 test: lint  ## lint, then run every test and every example in the docstrings

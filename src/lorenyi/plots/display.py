@@ -1,4 +1,4 @@
-"""What every display shares: `plot`, and where it draws."""
+"""The base class of displays: `plot`, and the size of a new figure."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MAX_INCHES = 20.0
 
 
 class Display(ABC):
-    """Numbers that can be drawn; a subclass says how in `_draw`.
+    """Base class of displays; a subclass draws in `_draw`.
 
     Attributes
     ----------
@@ -46,7 +46,7 @@ class Display(ABC):
                 from matplotlib import pyplot
             except ImportError as missing:
                 remedy = 'pip install "lorenyi[plots]"'
-                raise ImportError(f"pictures need matplotlib: {remedy}") from missing
+                raise ImportError(f"plots need matplotlib: {remedy}") from missing
             _, ax = pyplot.subplots(figsize=self._inches(), layout="constrained")
         self.ax_, self.figure_ = ax, ax.figure
         self._draw(ax)

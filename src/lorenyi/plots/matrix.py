@@ -1,4 +1,4 @@
-"""A picture of what each two columns share."""
+"""A heat map of the mutual information of each two columns."""
 
 from __future__ import annotations
 

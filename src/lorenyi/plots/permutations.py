@@ -1,4 +1,4 @@
-"""A picture of a permutation test."""
+"""A histogram of a permutation test."""
 
 from __future__ import annotations
 

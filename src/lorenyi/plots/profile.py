@@ -1,4 +1,4 @@
-"""A picture of the entropy over order and rank."""
+"""A plot of the entropy over order and rank."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ ALPHAS = tuple(np.linspace(0.0, 3.0, 61).round(3).tolist())
 
 
 class EntropyProfileDisplay(Display):
-    r"""The entropy over the order alpha and the rank k, and what k eigenvalues tell of it.
+    r"""The entropy over the order alpha and the rank k, with bounds from k eigenvalues.
 
-    The k largest eigenvalues bracket the classical entropy: with what is left of the trace spread
-    evenly they give :math:`S_\alpha^k \ge S_\alpha`, with it filled up by copies of the k-th a
-    lower bound. A line is the upper end, the band below it the bracket.
+    The k largest eigenvalues bound the classical entropy. With the rest of the trace spread evenly
+    they give the upper bound :math:`S_\alpha^k`, with copies of the k-th eigenvalue a lower bound.
+    A line is the upper bound; the band below it reaches to the lower bound.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ class EntropyProfileDisplay(Display):
     ranks : sequence of r integers
         Ranks k.
     low, high : arrays, r x a
-        Ends of the bracket in bits; `high` is S_alpha^k.
+        Bounds in bits; `high` is S_alpha^k.
     exact : array of a, optional
         The classical entropy S_alpha, where all eigenvalues are known.
     over : {"alpha", "rank"}
@@ -46,7 +46,7 @@ class EntropyProfileDisplay(Display):
     lines_ : list of matplotlib Line2D
         S_alpha^k, a line for each rank (or order).
     bands_ : list of matplotlib PolyCollection
-        The brackets.
+        The bounds.
     exact_ : list of matplotlib Line2D
         S_alpha.
 

@@ -1,4 +1,4 @@
-"""Pictures of a selection: its path, and a map of relevance and redundancy."""
+"""Plots of a selection: its path, and a heat map of relevance and redundancy."""
 
 from __future__ import annotations
 
@@ -105,8 +105,8 @@ class SelectionPathDisplay(Display):
         selector : InformationSelector
             Fitted.
         X, y : arrays or data frames, optional
-            What it was fitted to. With them the search goes on past the features it chose, to
-            show what was left out.
+            The data of `fit`. If given, the search continues past the chosen features, to show
+            what was left out.
         sample_weight : array of n, optional
             As in `fit`.
         beyond : int
@@ -176,21 +176,21 @@ class SelectionPathDisplay(Display):
 
 
 class RelevanceDisplay(Display):
-    """What candidates tell about the target, and how much they repeat one another.
+    """A heat map of relevance and redundancy: what features share with the target and each other.
 
-    A heat map: the first column is the relevance I(x; y) of each candidate, the square beside it
-    the redundancy I(x; z) of each pair, in bits, each with a scale of its own.
+    The first column is the relevance I(x; y) of each feature, the square beside it the redundancy
+    I(x; z) of each pair, in bits. Each has its own color scale.
 
     Parameters
     ----------
     names : sequence of str
-        Candidates.
+        Features.
     relevance : array of c
         I(x; y).
     redundancy : array, c x c
         I(x; z); its diagonal is not shown.
     chosen : int
-        How many of the candidates, from the first, were chosen; the others are below a line.
+        How many of the features, from the first, were chosen; a line separates the others.
 
     Attributes
     ----------
@@ -244,7 +244,7 @@ class RelevanceDisplay(Display):
         selector : InformationSelector
             Fitted; its criterion says how information is measured.
         X, y : arrays or data frames
-            What it was fitted to.
+            The data of `fit`.
         sample_weight : array of n, optional
             As in `fit`.
         n_candidates : int
@@ -305,7 +305,7 @@ def _require_selector(selector: Any) -> None:
 
 
 def _ends(selector: InformationSelector) -> np.ndarray:
-    """Return the ends of the scores: a standard error on either side, or what is certified."""
+    """Return the ends of the error bars: one standard error, or certified bounds."""
     error = selector.standard_errors_[:, None] * np.array([-1.0, 1.0])
     around = selector.scores_[:, None] + error
     return np.where(np.isnan(error), selector.score_bounds_, around)
@@ -340,5 +340,5 @@ def _labels(
 
 
 def _middle(values: Any) -> np.ndarray:
-    """Return numbers, of intervals their middles."""
+    """Return numbers; of bounds the values between them."""
     return np.asarray(getattr(values, "value", values), dtype=np.float64)

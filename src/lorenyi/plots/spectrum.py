@@ -1,4 +1,4 @@
-"""A picture of eigenvalues, and of what a rank keeps of them."""
+"""A plot of eigenvalues, and of the uniform tail of the low-rank entropy."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from lorenyi.spectra import Auto, Solver, Spectrum, require_rank
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-MOST = 100_000  # values drawn
+MAX_DRAWN = 100_000  # eigenvalues: more do not show in a figure
 
 
 class SpectrumDisplay(Display):
@@ -85,7 +85,9 @@ class SpectrumDisplay(Display):
         SpectrumDisplay
         """
         counts = 1 if spectrum.counts is None else _arrays.to_numpy(spectrum.counts).astype(int)
-        values = np.repeat(_arrays.to_numpy(spectrum.values), np.minimum(counts, MOST))[:MOST]
+        values = np.repeat(_arrays.to_numpy(spectrum.values), np.minimum(counts, MAX_DRAWN))[
+            :MAX_DRAWN
+        ]
         if spectrum.kind == "complete" and rank is not None:
             values = np.pad(values, (0, max(rank - len(values), 0)))
         return cls(values, spectrum.n, trace=spectrum.trace, rank=rank)
