@@ -66,6 +66,6 @@ for ax, beta in zip(axes[1:], (betas[0], betas[-1]), strict=True):
     plane = PCA(2).fit_transform(shown[beta])
     for value, color in ((0, SECOND), (1, MAIN)):
         ax.scatter(*plane[y[test] == value].T, s=10, color=color, label=f"class {value}")
-    ax.set(title=f"two main directions of Z, beta = {beta:g}", aspect="equal")
+    ax.set(title=f"two main directions of Z, beta = {beta:g}")
 axes[1].legend()
 plt.show()

@@ -3,7 +3,7 @@ Which columns repeat each other?
 ================================
 
 The mutual information of each two columns, as a share of their entropies, with similar columns side
-by side. Dark blocks are groups of redundant columns.
+by side. Dark blocks are groups of redundant columns. Needs pandas.
 """
 
 from sklearn.datasets import load_breast_cancer

@@ -3,7 +3,7 @@ From a messy table to a decision
 ================================
 
 A small customer table as it is exported: dates, text, missing values, a column of identifiers, two
-columns that say the same. Which columns are informative about who left?
+columns that say the same. Which columns are informative about who left? Needs pandas.
 """
 
 # %%

@@ -3,7 +3,7 @@ Numbers, categories, dates and one-hot blocks
 =============================================
 
 Columns are read by what they hold: text and booleans by equality, numbers and dates by distance. A
-one-hot block can go in or out as a whole.
+one-hot block can go in or out as a whole. Needs pandas.
 """
 
 import numpy as np
@@ -41,5 +41,7 @@ print("by equality:", list(table.columns[selector.categorical_]))
 selector.path_
 
 # %%
+# The one-hot block is significant, but lowers the score of the set: with more columns, all bandwidths
+# are widened. Gains are measured at equal bandwidths.
 
 SelectionPathDisplay.from_estimator(selector, table, price, beyond=2).plot()
