@@ -26,8 +26,8 @@ left.set(xlabel="digit", ylabel="Vendi score (effective number of images)", xtic
 plt.show()
 
 # %%
-# The score grows more slowly than the data set, since new images resemble old ones. It is smaller for
-# images of one digit.
+# The score grows more slowly than the data set, since new images resemble old ones. It is smaller
+# for images of one digit.
 
 sizes = [25, 50, 100, 200, 400, 800]
 rng = np.random.default_rng(0)

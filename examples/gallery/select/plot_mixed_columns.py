@@ -41,7 +41,7 @@ print("by equality:", list(table.columns[selector.categorical_]))
 selector.path_
 
 # %%
-# The one-hot block is significant, but lowers the score of the set: with more columns, all bandwidths
-# are widened. Gains are measured at equal bandwidths.
+# The one-hot block is significant, but lowers the score of the set: with more columns, all
+# bandwidths are widened. Gains are measured at equal bandwidths.
 
 SelectionPathDisplay.from_estimator(selector, table, price, beyond=2).plot()

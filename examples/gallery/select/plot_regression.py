@@ -25,8 +25,8 @@ selector.path_
 SelectionPathDisplay.from_estimator(selector, X, y, beyond=3).plot()
 
 # %%
-# What each column shares with the target, and with the others. These columns are independent of each
-# other: redundancies are zero up to sampling error, and some of the estimates are negative.
+# What each column shares with the target, and with the others. These columns are independent of
+# each other: redundancies are zero up to sampling error, and some of the estimates are negative.
 
 from lorenyi.plots import RelevanceDisplay
 
