@@ -42,6 +42,10 @@ def trained(beta: float) -> tuple[nn.Module, float]:
 # %%
 # Information is measured on the rows that were not trained on, with one kernel rule for all, and
 # less what chance gives: ten columns share some bits with anything.
+#
+# This is one seed of an easy task, in a setting picked to show compression. On a harder one, the
+# sign of the product of two inputs, the same network lost accuracy: 0.85 without the term, 0.79 at
+# beta = 0.3.
 
 betas = [0.0, 0.03, 0.1, 0.3]
 kept, useful, shown = [], [], {}
