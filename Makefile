@@ -25,13 +25,13 @@ PAPER_ARGS := $(if $(QUICK),--quick) $(ARGS)
 CASES ?= 5000
 SEED  ?= 0
 
-.PHONY: help demo test lint fuzz bench paper docs format clean
+.PHONY: help demo test lint fuzz bench paper docs package format clean
 .DEFAULT_GOAL := help
 
 help:  ## show this list
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/' | expand -t 16
 
-demo: $(VENV)/core  ## choose the columns of a table that together tell of its target
+demo: $(VENV)/core  ## select the columns of a table that are most informative together
 	@$(BIN)/python examples/demo.py
 
 test: lint  ## lint, then run every test and every example in the docstrings
@@ -55,16 +55,20 @@ paper: $(VENV)/test  ## the paper's figures and tables, resuming (QUICK=1: small
 	  echo "$$script $(PAPER_ARGS)"; $(ONE_THREAD) $(BIN)/python $$script $(PAPER_ARGS); \
 	done
 
-docs: $(VENV)/docs  ## build the pages in docs/_build/html; a warning is an error
+docs: $(VENV)/docs  ## build the pages in docs/_build/html, with the gallery; a warning is an error
 	$(ONE_THREAD) $(BIN)/python -m sphinx -q -W --keep-going -b html docs docs/_build/html
 	@echo docs/_build/html/index.html
+
+package: $(VENV)/test  ## build sdist and wheel in dist/, and check both as a user would get them
+	$(PIP) build
+	$(ONE_THREAD) $(BIN)/python .ci/package.py
 
 format: $(VENV)/test  ## put the code into the form that lint asks for
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
 clean:  ## remove the environment and every cache
-	rm -rf $(VENV) build dist docs/_build docs/generated .benchmarks .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(VENV) build dist docs/_build docs/generated docs/gallery .benchmarks .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # Environments. Each stamp records one set of extras and is renewed when the requirements change.
@@ -86,7 +90,7 @@ $(VENV)/bench: $(VENV)/test
 	$(PIP) -e ".[$(TEST_EXTRAS),bench]"
 	@touch $@
 
-# The reference imports what it documents, so PyTorch is among it.
+# The reference imports what it documents, and the gallery runs, so all extras are among it.
 $(VENV)/docs: pyproject.toml constraints.txt Makefile | $(VENV)/bin/python
-	$(PIP) -e ".[torch,docs]"
+	$(PIP) -e ".[torch,plots,cli,dask,docs]"
 	@touch $@ $(VENV)/core

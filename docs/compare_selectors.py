@@ -3,7 +3,7 @@
     python docs/compare_selectors.py        # writes docs/compare_selectors.md, two minutes
 
 Each selector sees the training folds only (10 stratified folds); a support vector machine with
-scikit-learn's defaults, on standardised columns, is then judged on the fold left out. Times are
+scikit-learn's defaults, on standardized columns, is then judged on the fold left out. Times are
 medians over the folds, one thread, processor time.
 """
 

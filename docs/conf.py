@@ -1,4 +1,4 @@
-"""How the pages are made: Sphinx, furo, MyST. Nothing is fetched, neither now nor by the reader."""
+"""How the pages are made: Sphinx, MyST, a gallery that runs. Nothing is fetched by the reader."""
 
 import re
 import sys
@@ -9,6 +9,9 @@ from docutils.nodes import SkipNode
 from docutils.utils.math.latex2mathml import tex2mathml
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "src"))
+sys.path.insert(0, str(Path(__file__).parent / "_ext"))
+
+from sphinx_gallery.sorting import ExplicitOrder
 
 import lorenyi
 
@@ -16,23 +19,85 @@ project = "lorenyi"
 author = "the lorenyi developers"
 release = version = lorenyi.__version__
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "sphinx.ext.napoleon"]
-exclude_patterns = ["_build", "compare_selectors.md"]  # the latter is part of a page
-html_theme = "furo"
+extensions = [
+    "commands",  # of docs/_ext
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.napoleon",
+    "sphinx_copybutton",
+    "sphinx_design",
+    "sphinx_gallery.gen_gallery",
+]
+# The last two are parts of pages.
+exclude_patterns = [
+    "_build",
+    "**/GALLERY_HEADER.rst",
+    "compare_selectors.md",
+    "generated/commands.md",
+]
+templates_path = ["_templates"]
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
+html_logo = html_favicon = "_static/logo.svg"
+html_theme = "pydata_sphinx_theme"
 html_title = "lorenyi"
 html_copy_source = False
 html_show_copyright = False
+html_show_sourcelink = False
 html_math_renderer = "mathml"
+html_theme_options = {
+    "logo": {"text": "lorenyi"},
+    "navbar_align": "left",
+    "header_links_before_dropdown": 8,
+    "navigation_with_keys": False,
+    "show_nav_level": 1,
+    "show_toc_level": 2,
+    "secondary_sidebar_items": ["page-toc"],
+    "footer_start": ["theme-switcher"],
+    "footer_end": ["sphinx-version"],
+    "github_url": "https://github.com/lorenyi/lorenyi",
+    "pygments_light_style": "a11y-high-contrast-light",
+    "pygments_dark_style": "a11y-high-contrast-dark",
+}
+html_sidebars = {"index": [], "start": [], "commands": []}  # these have nothing below them
 
-myst_enable_extensions = ["dollarmath"]
+myst_enable_extensions = ["colon_fence", "dollarmath"]
 myst_heading_anchors = 3
+copybutton_prompt_text = r">>> |\.\.\. |\$ "
+copybutton_prompt_is_regexp = True
 
+GALLERY = ("measure", "select", "decide", "scale", "learn")
+sphinx_gallery_conf = {
+    "examples_dirs": "../examples/gallery",
+    "gallery_dirs": "gallery",
+    "subsection_order": ExplicitOrder(
+        [
+            f"../examples/gallery/{part}"
+            for part in ("measure", "select", "decide", "scale", "learn")
+        ]
+    ),
+    "within_subsection_order": "FileNameSortKey",
+    "remove_config_comments": True,
+    "download_all_examples": False,
+    "show_memory": False,
+    "show_signature": False,
+    "copyfile_regex": "",
+    "plot_gallery": "True",
+    "abort_on_example_error": True,
+    "image_scrapers": ("matplotlib",),
+    "min_reported_time": 3600,
+    "write_computation_times": False,  # its page would fetch scripts from elsewhere
+}
+
+toc_object_entries_show_parents = "hide"
 autosummary_generate = True
 autodoc_typehints = "none"  # types are in the text
 autodoc_member_order = "bysource"
 autodoc_default_options = {"members": True, "exclude-members": "set_fit_request"}  # scikit-learn's
 napoleon_google_docstring = False
-napoleon_use_ivar = True
+# As ordinary text, since a field name that ends in _ would be read as a reference.
+napoleon_custom_sections = [("Attributes", "returns_style")]
 default_role = "code"
 
 

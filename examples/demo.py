@@ -1,4 +1,4 @@
-"""Which measurements of a tumor together tell most about the diagnosis?
+"""Which measurements of a tumor are most informative about the diagnosis, together?
 
 Run it with `make demo`. Breast-cancer data of scikit-learn: 569 tumors, 30 measurements, one
 diagnosis. The path of the search is shown here, and drawn to a file where matplotlib is installed.
@@ -22,7 +22,7 @@ def bar(value: float, longest: float) -> str:
 
 
 def show(selector: InformationSelector, names: list[str]) -> None:
-    """Print each step: what came in, what all so far tell, its error, and who was as good."""
+    """Print each step: the feature, the information of all so far, its standard error, and ties."""
     path = selector.path_
     longest = max(step.score for step in path)
     print("      measurement              bits            adds")
@@ -32,7 +32,7 @@ def show(selector: InformationSelector, names: list[str]) -> None:
         print(f"  {place:2d}  {names[step.feature]:<23}  {number}  {step.gain:+.3f}  {drawn}")
     close = [f"{names[s.feature]} (or {names[int(s.ties[0])]})" for s in path if len(s.ties)]
     if close:
-        print(f"\nAs good within a standard error: {', '.join(close)}.")
+        print(f"\nWithin a standard error of the chosen one: {', '.join(close)}.")
 
 
 def draw(selector: InformationSelector, names: list[str]) -> str:
@@ -53,9 +53,9 @@ def main() -> None:
     """Choose measurements, show the path, draw it."""
     table = load_breast_cancer()
     X, y, names = table.data, table.target, [str(name) for name in table.feature_names]
-    print(f"\n{len(X)} tumors, {len(names)} measurements. Which together tell most about the")
-    print("diagnosis? At each step the one joins that makes the whole set most informative,")
-    print("until the best of those left adds nothing that chance would not.\n")
+    print(f"\n{len(X)} tumors, {len(names)} measurements. Which are most informative about the")
+    print("diagnosis, together? Each step adds the measurement that gives the set the most")
+    print("information, until the best one left is not significant at 5 %.\n")
     start = time.perf_counter()
     selector = InformationSelector().fit(X, y)
     seconds = time.perf_counter() - start

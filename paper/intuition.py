@@ -2,7 +2,7 @@
 
     python paper/intuition.py [--quick]
 
-Two figures of the paper, without any randomness. The n eigenvalues are exp(-r i / n), normalised.
+Two figures of the paper, without any randomness. The n eigenvalues are exp(-r i / n), normalized.
 
 - spectrum.csv, rank.csv, rank.png: the altered spectrum L_k for some ranks k, as values and as
   their running sum; and S_alpha^k over k for some decays r, falling to S_alpha;

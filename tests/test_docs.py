@@ -4,16 +4,18 @@ import ast
 import contextlib
 import importlib
 import io
+import os
 import re
 import shlex
+import subprocess
+import sys
 from pathlib import Path
 
-import numpy as np
 import pytest
+from pages import ROOT, blocks, commands, missing_numbers, run
 
 import lorenyi
 
-ROOT = Path(__file__).parents[1]
 PAGES = [
     "README.md",
     "CONTRIBUTING.md",
@@ -21,43 +23,8 @@ PAGES = [
 ]
 # What a page may do without: installed by an extra, or only for comparison.
 OPTIONAL = ("dask", "distributed", "matplotlib", "pandas", "polars", "pyarrow", "rich", "torch")
-OPTIONAL += ("typer", "vendi_score")
+OPTIONAL += ("dit", "typer", "vendi_score")
 MODULES = (".selection", ".nn", ".representations", ".plots", ".report", ".cli", ".theory")
-FIGURES = re.compile(r"#\s*(-?\d[\d.]*(?:, -?\d[\d.]*)*)(?::? [a-z ]+)?\s*$")
-WORD = re.compile(r"#\s*(True|False)\s*$")
-NUMBER = re.compile(r"(?<![\w.])-?\d+\.\d+")
-
-
-def blocks(page: str, language: str) -> list[tuple[int, str]]:
-    """Return each block of a page in a language, with the number of lines before it."""
-    text = (ROOT / page).read_text(encoding="utf-8")
-    found = re.finditer(rf"^```{language}\n(.*?)^```", text, flags=re.MULTILINE | re.DOTALL)
-    return [(text.count("\n", 0, match.start(1)), match.group(1)) for match in found]
-
-
-def digits(figure: str) -> int:
-    return len(figure.partition(".")[2])
-
-
-def run(source: str, namespace: dict[str, object]) -> None:
-    """Run a block; where a line ends in `# 0.575 bits`, its value must agree to these digits.
-
-    So must the values of an array with `# 27, 20, 21`, and a truth with `# True`.
-    """
-    lines = source.splitlines()
-    for node in ast.parse(source).body:
-        if not isinstance(node, ast.Expr):
-            exec(compile(ast.Module([node], []), "page", "exec"), namespace)
-            continue
-        value = eval(compile(ast.Expression(node.value), "page", "eval"), namespace)
-        last = lines[(node.end_lineno or node.lineno) - 1]
-        if found := FIGURES.search(last):
-            figures = found.group(1).split(", ")
-            values = np.ravel(value).astype(float)
-            rounded = [round(v, digits(f)) for v, f in zip(values, figures, strict=True)]
-            assert rounded == [float(f) for f in figures], last
-        if word := WORD.search(last):
-            assert str(value) == word.group(1), f"{last}: {value!r}"
 
 
 @contextlib.contextmanager
@@ -85,9 +52,7 @@ def test_the_code_runs_and_its_figures_are_measured(page, tmp_path, monkeypatch)
             run(source, namespace)
 
 
-@pytest.mark.parametrize(
-    "page", [page for page in PAGES if any("$ lorenyi" in s for _, s in blocks(page, "console"))]
-)
+@pytest.mark.parametrize("page", [page for page in PAGES if commands(page, "lorenyi")])
 def test_the_commands_run_and_print_the_numbers_shown(page, tmp_path, monkeypatch):
     for package in ("typer", "rich", "polars"):
         pytest.importorskip(package)
@@ -95,16 +60,32 @@ def test_the_commands_run_and_print_the_numbers_shown(page, tmp_path, monkeypatc
 
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "120")
-    for line, source in blocks(page, "console"):
-        for command in source.split("$ ")[1:]:
-            words, _, shown = command.partition("\n")
-            if not words.startswith("lorenyi "):
-                continue
-            out = io.StringIO()
-            with reading(page, line), contextlib.redirect_stdout(out):
-                assert main(shlex.split(words, comments=True)[1:]) == 0, words
-            printed = NUMBER.findall(out.getvalue())
-            assert [n for n in NUMBER.findall(shown) if n not in printed] == [], words
+    for line, words, shown in commands(page, "lorenyi"):
+        out = io.StringIO()
+        with reading(page, line), contextlib.redirect_stdout(out):
+            assert main(shlex.split(words, comments=True)[1:]) == 0, words
+        assert missing_numbers(shown, out.getvalue()) == [], words
+
+
+def test_the_first_page_needs_no_more_than_its_install_line_brings():
+    """Followed in a process that can import only that; `make package` does it for real."""
+    command = [sys.executable, ROOT / "tests" / "follow_page.py", "docs/start.md"]
+    package = str(Path(lorenyi.__file__).parents[1])
+    done = subprocess.run(
+        command, capture_output=True, text=True, env={**os.environ, "PYTHONPATH": package}
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_what_an_install_line_does_not_bring_cannot_be_imported(tmp_path):
+    code = (
+        "import follow_page as f, sys; sys.meta_path.insert(0, f.Undeclared(f.declared([])));"
+        "import numpy, sklearn; import pandas"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT / "tests"
+    )
+    assert "No module named 'pandas' (hidden)" in done.stderr
 
 
 def test_every_measure_in_the_readme_exists():
@@ -129,9 +110,57 @@ def test_the_reference_lists_every_public_name(module):
     assert sorted(names) == sorted(public)
 
 
+BRITISH = re.compile(
+    r"\b\w*(?:normalis|standardis|majoris|optimis|randomis|maximis|colour|neighbour|flavour|behaviour)"
+)
+SHARED = re.compile(r"certified interval|proven interval|confidence bounds", flags=re.IGNORECASE)
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if page != "docs/related.md"])
+def test_pages_have_one_spelling_and_keep_the_two_errors_apart(page):
+    """American, as in the interface; intervals are of sampling, bounds of computing."""
+    text = (ROOT / page).read_text(encoding="utf-8")
+    assert BRITISH.findall(text) + SHARED.findall(text) == []
+
+
 def test_every_page_can_be_reached():
-    index = (ROOT / "docs/index.md").read_text(encoding="utf-8")
+    found = set()
+    for page in ROOT.glob("docs/*.md"):
+        trees = re.findall(r"```\{toctree\}\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
+        lines = [line for tree in trees for line in tree.split("\n")]
+        found |= {line for line in lines if line and not line.startswith(":")}
     pages = {page.stem for page in ROOT.glob("docs/*.md")} - {"index", "compare_selectors"}
-    listed = re.search(r"```\{toctree\}\n(.*?)```", index, flags=re.DOTALL)
-    assert listed is not None
-    assert pages <= set(listed.group(1).split())
+    assert pages - found == set()
+    assert {
+        word for word in found if word.isidentifier()
+    } - pages == set()  # and no page is missing
+
+
+def test_the_gallery_is_varied_and_each_script_says_what_it_shows():
+    scripts = sorted(ROOT.glob("examples/gallery/*/plot_*.py"))
+    assert len(scripts) >= 15
+    for script in scripts:
+        source = script.read_text(encoding="utf-8")
+        title, rule = ast.get_docstring(ast.parse(source)).splitlines()[:2]
+        assert set(rule) == {"="}, script.name
+        assert len(rule) == len(title), script.name
+        assert "plt.show()" in source or ".plot(" in source, script.name
+        assert (script.parent / "GALLERY_HEADER.rst").exists()
+
+
+def test_links_of_the_readme_are_absolute():
+    """A package index shows the README without the files beside it."""
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    links = re.findall(r"\]\(([^)]+)\)", text)
+    assert links
+    assert [link for link in links if not link.startswith("https://")] == []
+    base = "https://github.com/lorenyi/lorenyi/blob/main/"
+    local = [link.removeprefix(base) for link in links if link.startswith(base)]
+    assert [name for name in local if not (ROOT / name).exists()] == []
+
+
+def test_the_readme_fits_on_a_page_and_begins_with_what_one_gets():
+    lines = (ROOT / "README.md").read_text(encoding="utf-8").splitlines()
+    assert len(lines) <= 120
+    top = "\n".join(lines[:40])
+    assert top.index("](") < top.index("pip install") < top.index("# 0.575 bits")

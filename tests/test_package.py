@@ -3,6 +3,7 @@
 import importlib
 import inspect
 import pkgutil
+import re
 import subprocess
 import sys
 import tomllib
@@ -114,9 +115,63 @@ def test_every_module_says_what_it_is_for(name):
         assert hasattr(module, listed), listed
 
 
-def test_the_version_is_that_of_the_project():
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    assert lorenyi.__version__ == project["version"]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+
+
+def test_the_version_is_written_in_one_place():
+    assert "version" not in PROJECT["project"]
+    assert PROJECT["project"]["dynamic"] == ["version"]
+    path = ROOT / PROJECT["tool"]["hatch"]["version"]["path"]
+    assert f'__version__ = "{lorenyi.__version__}"' in path.read_text(encoding="utf-8")
+    for copy in ("CITATION.cff", "conda/meta.yaml"):  # formats that cannot read it from there
+        found = re.search(r'version\b[^\n\d]*"?([\d.]+)"?', _after_format(copy))
+        assert found is not None
+        assert found.group(1) == lorenyi.__version__, copy
+
+
+def _after_format(name):
+    """Return a file's text without the line that says which version of a format it has."""
+    text = (ROOT / name).read_text(encoding="utf-8")
+    return "\n".join(line for line in text.splitlines() if not line.startswith("cff-version"))
+
+
+def minor_versions(text):
+    return set(re.findall(r"3\.\d\d\b", text))
+
+
+def test_every_python_of_the_classifiers_is_tested():
+    classifiers = minor_versions(" ".join(PROJECT["project"]["classifiers"]))
+    workflow = (ROOT / ".github/workflows/ci.yml").read_text(encoding="utf-8")
+    matrix = next(line for line in workflow.splitlines() if line.strip().startswith("python: ["))
+    assert minor_versions(matrix) == classifiers
+    assert PROJECT["project"]["requires-python"] == f">={min(classifiers)}"
+    assert all(system in workflow for system in ("ubuntu", "macos", "windows"))
+
+
+def test_the_oldest_versions_tested_are_the_lower_bounds():
+    lines = (ROOT / ".github/oldest.txt").read_text(encoding="utf-8").splitlines()
+    tested = {line.replace("==", ">=") for line in lines if line and line[0] != "#"}
+    assert tested == set(PROJECT["project"]["dependencies"])
+    recipe = (ROOT / "conda/meta.yaml").read_text(encoding="utf-8")
+    run = re.search(r"  run:\n(.*?)  run_constrained", recipe, flags=re.DOTALL)
+    assert {line.strip(" -").replace(" ", "") for line in run.group(1).splitlines()} == {
+        *tested,
+        "python>=3.11",
+    }
+
+
+def test_workflows_can_be_read():
+    yaml = pytest.importorskip("yaml")
+    for path in sorted((ROOT / ".github/workflows").glob("*.yml")):
+        jobs = yaml.safe_load(path.read_text(encoding="utf-8"))["jobs"]
+        assert all(job["steps"] for job in jobs.values()), path.name
+
+
+def test_the_package_runs_as_a_module():
+    pytest.importorskip("typer")
+    command = [sys.executable, "-m", "lorenyi", "--version"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == f"lorenyi {lorenyi.__version__}"
 
 
 def test_the_package_says_that_it_is_typed():

@@ -1,6 +1,9 @@
 """Displays show the numbers they were given, and those of the selector they were made from."""
 
 import builtins
+import re
+from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,6 +13,7 @@ matplotlib.use("Agg")
 
 import pandas as pd  # noqa: E402
 from matplotlib import pyplot  # noqa: E402
+from matplotlib.colors import to_rgb  # noqa: E402
 from matplotlib.figure import Figure  # noqa: E402
 from sklearn.exceptions import NotFittedError  # noqa: E402
 from sklearn.feature_selection import SelectKBest  # noqa: E402
@@ -22,6 +26,7 @@ from lorenyi.plots import (  # noqa: E402
     RelevanceDisplay,
     SelectionPathDisplay,
     SpectrumDisplay,
+    style,
 )
 from lorenyi.selection import JMI, MRMR, InformationSelector  # noqa: E402
 
@@ -93,6 +98,21 @@ def test_columns_without_names_can_be_given_some():
     assert sorted(table.names) == names
     with pytest.raises(ValueError, match="feature_names has 2 names"):
         SelectionPathDisplay.from_estimator(selector, feature_names=["p", "q"])
+
+
+def test_the_path_of_a_whole_set_begins_at_zero_below_the_ceiling(ax):
+    selector = InformationSelector(3).fit(FRAME, Y)
+    display = SelectionPathDisplay.from_estimator(selector).plot(ax)
+    assert display.ceiling == selector.target_entropy_
+    assert display.ceiling_.get_ydata() == [display.ceiling] * 2
+    assert labels(ax.xaxis)[0] == "(none)"
+    assert any([*line.get_xdata()[:1], *line.get_ydata()[:1]] == [0, 0.0] for line in ax.lines)
+    assert ax.get_ylim()[0] <= 0.0
+    _, _, (bars,) = display.errorbar_
+    lengths = [float(np.ptp(s[:, 1])) for s in bars.get_segments()]
+    assert lengths == pytest.approx(2 * selector.standard_errors_)
+    other = InformationSelector(2, criterion=MRMR()).fit(FRAME, Y)
+    assert SelectionPathDisplay.from_estimator(other).plot(ax).ceiling_ is None
 
 
 def test_a_group_is_one_step(ax):
@@ -325,9 +345,53 @@ def test_negative_information_is_drawn_as_it_is(ax):
     drawn = display.plot(ax).im_
     assert float(drawn.get_array().min()) == pytest.approx(-0.474, abs=1e-3)
     assert drawn.get_clim()[0] == pytest.approx(-0.474, abs=1e-3)
+    zero = drawn.cmap(drawn.norm(0.0))
+    assert zero[:3] == pytest.approx(to_rgb(style.PALE), abs=0.02)
 
 
 # -------------------------------------------------------------------------------------- all
+
+NAMES = [f"a rather long name of column {i}" for i in range(30)]
+AMOUNTS = np.abs(np.random.default_rng(0).normal(size=(30, 30)))
+MANY = [
+    SelectionPathDisplay(NAMES, np.linspace(0.1, 0.9, 30), stop=20, ceiling=1.0),
+    RelevanceDisplay(NAMES, AMOUNTS[0], AMOUNTS, chosen=3),
+    InformationMatrixDisplay(NAMES, AMOUNTS + AMOUNTS.T),
+]
+
+
+@pytest.mark.parametrize("own_figure", [True, False])
+@pytest.mark.parametrize("display", MANY)
+def test_thirty_names_neither_overlap_nor_leave_the_figure(display, own_figure):
+    axes = None if own_figure else Figure(figsize=(8, 8), layout="constrained").subplots()
+    display.plot(axes)
+    display.figure_.draw_without_rendering()
+    for ticks, side in ((display.ax_.get_xticklabels(), "x"), (display.ax_.get_yticklabels(), "y")):
+        boxes = [t.get_window_extent() for t in ticks if t.get_text().startswith("a rather")]
+        ends = sorted((getattr(b, f"{side}0"), getattr(b, f"{side}1")) for b in boxes)
+        rotated = side == "x" and ticks[0].get_rotation() == 40  # slanted boxes overlap, not text
+        if not rotated:
+            assert all(a[1] <= b[0] + 1 for a, b in pairwise(ends))
+        assert all(b.x0 >= -1 and b.y0 >= -1 for b in boxes)
+    if own_figure:
+        assert min(t.get_fontsize() for t in display.ax_.get_xticklabels()) >= 8
+        pyplot.close(display.figure_)
+
+
+def test_a_display_says_in_one_line_what_it_shows():
+    assert repr(MANY[2]).endswith(f"{NAMES[2]}, ... 30 in all)")
+    assert repr(SelectionPathDisplay(["a"], [1.0])) == "SelectionPathDisplay(a)"
+
+
+def test_all_pictures_share_one_palette():
+    sources = (Path(lr.__file__).parent / "plots").glob("*.py")
+    own = {p.name: re.findall(r"cmap=\"|\"C\d\"|color=\"(?!white)", p.read_text()) for p in sources}
+    assert [name for name, found in own.items() if found and name != "style.py"] == []
+
+
+def test_the_palette_is_that_of_the_report():
+    page = (Path(lr.__file__).parent / "report" / "page.css").read_text()
+    assert [c for c in (style.MAIN, style.SECOND, style.ACCENT, style.INK) if c not in page] == []
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,6 @@
-"""Pictures, after scikit-learn's displays: `from_...(...)` measures, then `plot(ax=None)` draws.
+"""Plots, as displays of scikit-learn: `from_...(...)` measures, then `plot(ax=None)` draws.
 
-Needs matplotlib, which ``pip install "lorenyi[plots]"`` brings; it is imported when something is
-drawn.
+Needs matplotlib (``pip install "lorenyi[plots]"``), which is imported when something is drawn.
 """
 
 from lorenyi.plots.layers import LayerProfileDisplay, LayerSimilarityDisplay

@@ -1,21 +1,21 @@
-"""What every display shares: `plot`, and where it draws."""
+"""The base class of displays: `plot`, and the size of a new figure."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Self
-
-import numpy as np
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure, SubFigure
-    from numpy.typing import ArrayLike
+
+INCHES = (6.4, 4.8)  # of a figure with few names: matplotlib's own
+INCHES_A_NAME = 0.24  # what a further name needs to stay readable
+MAX_INCHES = 20.0
 
 
 class Display(ABC):
-    """Numbers that can be drawn; a subclass says how in `_draw`.
+    """Base class of displays; a subclass draws in `_draw`.
 
     Attributes
     ----------
@@ -39,23 +39,40 @@ class Display(ABC):
         Returns
         -------
         self
+            The display, as in scikit-learn. A notebook shows the figure and one line of text.
         """
         if ax is None:
             try:
                 from matplotlib import pyplot
             except ImportError as missing:
                 remedy = 'pip install "lorenyi[plots]"'
-                raise ImportError(f"pictures need matplotlib: {remedy}") from missing
-            _, ax = pyplot.subplots(layout="constrained")
+                raise ImportError(f"plots need matplotlib: {remedy}") from missing
+            _, ax = pyplot.subplots(figsize=self._inches(), layout="constrained")
         self.ax_, self.figure_ = ax, ax.figure
         self._draw(ax)
         return self
+
+    def __repr__(self) -> str:
+        """Return one line: the class, and the names that are drawn."""
+        names = list(getattr(self, "names", []))
+        listed = ", ".join(names[:3]) + (f", ... {len(names)} in all" if len(names) > 3 else "")
+        return f"{type(self).__name__}({listed})"
+
+    def _inches(self) -> tuple[float, float]:
+        """Return the size of a new figure; a display with many names asks for more."""
+        return INCHES
 
     @abstractmethod
     def _draw(self, ax: Axes) -> None:
         """Draw on axes, and keep what was drawn in attributes that end with an underscore."""
 
 
-def slanted(ax: Axes, places: ArrayLike, names: Sequence[str]) -> None:
-    """Write names below the horizontal axis, slanted so that long ones fit."""
-    ax.set_xticks(np.asarray(places), names, rotation=40, ha="right", rotation_mode="anchor")
+def square(names: int) -> tuple[float, float]:
+    """Return the size of a figure with names along both axes of a map."""
+    side = INCHES_A_NAME * names + 2.4  # and the names themselves, and a scale
+    return min(max(INCHES[0], side + 1.0), MAX_INCHES), min(max(INCHES[1], side), MAX_INCHES)
+
+
+def wide(names: int) -> tuple[float, float]:
+    """Return the size of a figure with names along the horizontal axis."""
+    return min(max(INCHES[0], INCHES_A_NAME * names + 1.6), MAX_INCHES), INCHES[1]

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lorenyi import _arrays
-from lorenyi.plots.display import Display, slanted
+from lorenyi.plots.display import Display, square, wide
+from lorenyi.plots.style import MAIN, amounts, write_names, write_names_of_map
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -61,10 +62,14 @@ class LayerProfileDisplay(Display):
     def _draw(self, ax: Axes) -> None:
         places = np.arange(len(self.names))
         low, high = np.array([np.quantile(v, [0.1, 0.9]) for v in self.values]).T
-        (self.line_,) = ax.plot(places, [v.mean() for v in self.values], "o-", ms=4)
-        self.band_ = ax.fill_between(places, low, high, alpha=0.2, lw=0)
-        slanted(ax, places, self.names)
+        means = [v.mean() for v in self.values]
+        (self.line_,) = ax.plot(places, means, "o-", ms=4, color=MAIN)
+        self.band_ = ax.fill_between(places, low, high, alpha=0.2, lw=0, color=MAIN)
+        write_names(ax, "x", places, self.names, len(self.names))
         ax.set_ylabel(self.label)
+
+    def _inches(self) -> tuple[float, float]:
+        return wide(len(self.names))
 
 
 class LayerSimilarityDisplay(Display):
@@ -112,13 +117,12 @@ class LayerSimilarityDisplay(Display):
         return cls(cka_matrix(list(layers.values()), unbiased=unbiased), list(layers))
 
     def _draw(self, ax: Axes) -> None:
-        self.image_ = ax.imshow(
-            self.matrix, cmap="viridis", vmin=min(0.0, self.matrix.min()), vmax=1
-        )
-        places = np.arange(len(self.names))
-        slanted(ax, places, self.names)
-        ax.set_yticks(places, self.names)
+        self.image_ = ax.imshow(self.matrix, **amounts(self.matrix, most=1.0))
+        write_names_of_map(ax, np.arange(len(self.names)), self.names, self.names)
         self.figure_.colorbar(self.image_, ax=ax, label=self.label)
+
+    def _inches(self) -> tuple[float, float]:
+        return square(len(self.names))
 
 
 def _as_array(values: Any) -> Any:

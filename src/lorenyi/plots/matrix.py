@@ -1,4 +1,4 @@
-"""A picture of what each two columns share."""
+"""A heat map of the mutual information of each two columns."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ from lorenyi.data.reading import variables
 from lorenyi.functionals import Renyi
 from lorenyi.gram import Gram
 from lorenyi.measures import Functional, variable
-from lorenyi.plots.display import Display, slanted
+from lorenyi.plots.display import Display, square
+from lorenyi.plots.style import amounts, write_names_of_map
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -31,10 +32,10 @@ class InformationMatrixDisplay(Display):
     information : array, c x c
         :math:`I(x; z) = S(x) + S(z) - S(x, z)` in bits; on the diagonal, which is not drawn, S(x).
     normalized : bool
-        Draw :math:`I(x; z) / \sqrt{S(x) S(z)}`, which tells the same whatever the scale.
+        Draw :math:`I(x; z) / \sqrt{S(x) S(z)}`, a share between 0 and 1 at alpha = 1.
     clustered : bool
         Draw columns in the order of a hierarchical clustering (average linkage of 1 less the
-        normalised information), not in their own.
+        normalized information), not in their own.
 
     Attributes
     ----------
@@ -125,14 +126,14 @@ class InformationMatrixDisplay(Display):
         c = len(self.names)
         shown = normal(self.information) if self.normalized else self.information
         shown = np.where(np.eye(c, dtype=bool), np.nan, shown)[np.ix_(self.order, self.order)]
-        self.im_ = ax.imshow(
-            shown, cmap="viridis", vmin=min(0.0, float(np.nanmin(shown, initial=0)))
-        )
+        self.im_ = ax.imshow(shown, **amounts(shown))
         names = [self.names[i] for i in self.order]
-        slanted(ax, range(c), names)
-        ax.set_yticks(range(c), names)
-        label = "I(x; z), normalised" if self.normalized else "I(x; z), bits"
+        write_names_of_map(ax, np.arange(c), names, names)
+        label = "I(x; z) / sqrt(S(x) S(z))" if self.normalized else "I(x; z), bits"
         self.colorbar_ = self.figure_.colorbar(self.im_, ax=ax, label=label)
+
+    def _inches(self) -> tuple[float, float]:
+        return square(len(self.names))
 
 
 def pairwise(

@@ -1,4 +1,4 @@
-"""A picture of a permutation test."""
+"""A histogram of a permutation test."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lorenyi.plots.display import Display
+from lorenyi.plots.style import MAIN, SECOND
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -58,9 +59,9 @@ class PermutationDisplay(Display):
         return cls(result.statistic, result.null, result.pvalue, label=label)
 
     def _draw(self, ax: Axes) -> None:
-        _, _, self.bars_ = ax.hist(self.null, bins="auto", color="C0", alpha=0.5, label="permuted")
+        _, _, self.bars_ = ax.hist(self.null, bins="auto", color=MAIN, alpha=0.5, label="permuted")
         self.line_ = ax.axvline(
-            self.statistic, color="C1", label=f"observed, p = {self.pvalue:.3g}"
+            self.statistic, color=SECOND, lw=2, label=f"observed, p = {self.pvalue:.3g}"
         )
         ax.set(xlabel=self.label, ylabel="permutations")
         ax.legend()

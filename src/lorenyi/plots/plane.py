@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lorenyi.plots.display import Display
+from lorenyi.plots.style import series, shades
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -30,7 +31,7 @@ class InformationPlaneDisplay(Display):
     lines_ : list of matplotlib Line2D
         A path for each layer.
     points_ : list of matplotlib PathCollection
-        Its points, coloured by the step.
+        Its points, colored by the step.
 
     Examples
     --------
@@ -65,9 +66,10 @@ class InformationPlaneDisplay(Display):
 
     def _draw(self, ax: Axes) -> None:
         self.lines_, self.points_ = [], []
-        for name, x, y in zip(self.names, self.x.T, self.y.T, strict=True):
-            self.lines_ += ax.plot(x, y, lw=1, label=name)
-            points = ax.scatter(x, y, c=self.epochs, cmap="viridis", s=18, zorder=3)
+        for i, (name, x, y) in enumerate(zip(self.names, self.x.T, self.y.T, strict=True)):
+            self.lines_ += ax.plot(x, y, lw=1.5, label=name, color=series(i))
+            points = ax.scatter(x, y, c=self.epochs, cmap=shades(), s=22, zorder=3)
+            points.set_edgecolor(series(i))
             self.points_.append(points)
         self.figure_.colorbar(self.points_[0], ax=ax, label="step")
         ax.set_xlabel("I(X; T), bits")

@@ -1,4 +1,4 @@
-"""A picture of the entropy over order and rank."""
+"""A plot of the entropy over order and rank."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from lorenyi import _arrays
 from lorenyi.entropy import renyi_entropy
 from lorenyi.gram import gram
 from lorenyi.plots.display import Display
+from lorenyi.plots.style import INK, series
 from lorenyi.spectra import Exact, Solver, Spectrum, require_rank
 
 if TYPE_CHECKING:
@@ -21,11 +22,11 @@ ALPHAS = tuple(np.linspace(0.0, 3.0, 61).round(3).tolist())
 
 
 class EntropyProfileDisplay(Display):
-    r"""The entropy over the order alpha and the rank k, and what k eigenvalues tell of it.
+    r"""The entropy over the order alpha and the rank k, with bounds from k eigenvalues.
 
-    The k largest eigenvalues bracket the classical entropy: with what is left of the trace spread
-    evenly they give :math:`S_\alpha^k \ge S_\alpha`, with it filled up by copies of the k-th a
-    lower bound. A line is the upper end, the band below it the bracket.
+    The k largest eigenvalues bound the classical entropy. With the rest of the trace spread evenly
+    they give the upper bound :math:`S_\alpha^k`, with copies of the k-th eigenvalue a lower bound.
+    A line is the upper bound; the band below it reaches to the lower bound.
 
     Parameters
     ----------
@@ -34,7 +35,7 @@ class EntropyProfileDisplay(Display):
     ranks : sequence of r integers
         Ranks k.
     low, high : arrays, r x a
-        Ends of the bracket in bits; `high` is S_alpha^k.
+        Bounds in bits; `high` is S_alpha^k.
     exact : array of a, optional
         The classical entropy S_alpha, where all eigenvalues are known.
     over : {"alpha", "rank"}
@@ -45,7 +46,7 @@ class EntropyProfileDisplay(Display):
     lines_ : list of matplotlib Line2D
         S_alpha^k, a line for each rank (or order).
     bands_ : list of matplotlib PolyCollection
-        The brackets.
+        The bounds.
     exact_ : list of matplotlib Line2D
         S_alpha.
 
@@ -175,13 +176,14 @@ class EntropyProfileDisplay(Display):
         )
         self.lines_, self.bands_, self.exact_ = [], [], []
         for i, label in enumerate(labels):
-            color = f"C{i}"
+            color = series(i)
             self.bands_.append(ax.fill_between(x, low[i], high[i], color=color, alpha=0.2, lw=0))
             self.lines_ += ax.plot(x, high[i], color=color, label=label)
             if self.exact is not None and not by_rank:
                 self.exact_.append(ax.axhline(self.exact[i], color=color, ls="--", lw=1))
         if self.exact is not None and by_rank:
-            self.exact_ += ax.plot(x, self.exact, "k--", lw=1, label="all eigenvalues")
+            self.exact_ += ax.plot(x, self.exact, "--", color=INK, lw=1, label="all eigenvalues")
         ax.set(xlabel="order α" if by_rank else "rank k", ylabel="entropy (bits)")
         ax.set_xscale("linear" if by_rank else "log")
+        ax.set_ylim(bottom=0.0)
         ax.legend(loc="upper right")

@@ -1,4 +1,4 @@
-"""Pictures of a selection: its path, and a map of relevance and redundancy."""
+"""Plots of a selection: its path, and a heat map of relevance and redundancy."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from lorenyi.plots.display import Display, slanted
+from lorenyi.plots.display import Display, square, wide
+from lorenyi.plots.style import ACCENT, INK, MAIN, SOFT, amounts, write_names, write_names_of_map
 from lorenyi.selection import InformationSelector
 
 if TYPE_CHECKING:
@@ -17,7 +18,10 @@ if TYPE_CHECKING:
 
 
 class SelectionPathDisplay(Display):
-    """The score after each chosen feature, and where the search stopped.
+    """The score after each chosen feature, its error, and where the search stopped.
+
+    Where the score is the information of all chosen features together, the path begins at 0 (no
+    feature) and a line shows the ceiling H(y), what there is to know about the target.
 
     Parameters
     ----------
@@ -26,9 +30,11 @@ class SelectionPathDisplay(Display):
     scores : array of k
         The criterion when each was chosen, in bits.
     bounds : array, k x 2, optional
-        Ends of the scores, drawn as error bars.
+        Ends of the error bars: a standard error on either side, or certified bounds.
     stop : int, optional
         How many of the features are chosen; those after it show what was left out.
+    ceiling : float, optional
+        The entropy H(y) of the target, for scores that are shares of it. The path then begins at 0.
     ylabel : str
         What the scores are.
 
@@ -38,6 +44,8 @@ class SelectionPathDisplay(Display):
         Scores and their intervals.
     stop_ : matplotlib Line2D or None
         The line where the search stopped.
+    ceiling_ : matplotlib Line2D or None
+        The line at H(y).
 
     Examples
     --------
@@ -61,13 +69,13 @@ class SelectionPathDisplay(Display):
         *,
         bounds: Any = None,
         stop: int | None = None,
+        ceiling: float | None = None,
         ylabel: str = "score (bits)",
     ) -> None:
         self.names = list(names)
         self.scores = np.asarray(scores, dtype=np.float64)
         self.bounds = None if bounds is None else np.asarray(bounds, dtype=np.float64)
-        self.stop = stop
-        self.ylabel = ylabel
+        self.stop, self.ceiling, self.ylabel = stop, ceiling, ylabel
         if self.scores.shape != (len(self.names),):
             raise ValueError(
                 f"scores has shape {self.scores.shape} and there are {len(self.names)} names: "
@@ -97,8 +105,8 @@ class SelectionPathDisplay(Display):
         selector : InformationSelector
             Fitted.
         X, y : arrays or data frames, optional
-            What it was fitted to. With them the search goes on past the features it chose, to
-            show what was left out.
+            The data of `fit`. If given, the search continues past the chosen features, to show
+            what was left out.
         sample_weight : array of n, optional
             As in `fit`.
         beyond : int
@@ -134,44 +142,55 @@ class SelectionPathDisplay(Display):
             shown.scores_[first],
             bounds=_ends(shown)[first],
             stop=stop,
+            ceiling=selector.target_entropy_ if selector.criterion.of_the_set else None,
             ylabel=f"{type(selector.criterion).__name__} (bits)",
         )
 
     def _draw(self, ax: Axes) -> None:
         x = np.arange(1, len(self.names) + 1)
         chosen = len(x) if self.stop is None else self.stop
-        ends = None
-        if self.bounds is not None:
-            ends = np.abs(self.bounds.T - self.scores)
-        self.errorbar_ = ax.errorbar(x, self.scores, yerr=ends, fmt="o-", capsize=3)
+        ends = None if self.bounds is None else np.abs(self.bounds.T - self.scores)
+        bars: dict[str, Any] = {"color": MAIN, "ecolor": SOFT, "capsize": 3, "zorder": 2}
+        self.errorbar_ = ax.errorbar(x, self.scores, yerr=ends, fmt="o-", **bars)
         ax.plot(x[chosen:], self.scores[chosen:], "o", color="white", ms=4, zorder=3)
-        self.stop_ = None
+        self.stop_ = self.ceiling_ = None
         if self.stop is not None:
-            self.stop_ = ax.axvline(self.stop + 0.5, color="0.4", ls="--", lw=1)
+            self.stop_ = ax.axvline(self.stop + 0.5, color=ACCENT, ls="--", lw=1.2)
             self.stop_.set_label(f"stop after {self.stop}")
-            ax.legend(handles=[self.stop_], loc="lower right")
-        slanted(ax, x, self.names)
+        places, names = x, self.names
+        if self.ceiling is not None:
+            ax.plot([0, *x[:1]], [0.0, *self.scores[:1]], "o-", color=MAIN, zorder=2)
+            label = f"H(y) = {self.ceiling:.3f} bits"
+            self.ceiling_ = ax.axhline(self.ceiling, color=INK, ls=":", lw=1.2, label=label)
+            places, names = np.arange(len(x) + 1), ["(none)", *self.names]
+        lines = [line for line in (self.ceiling_, self.stop_) if line is not None]
+        if lines:
+            ax.legend(handles=lines, loc="lower right")
+        write_names(ax, "x", places, names, len(places))
         ax.set_xlabel("feature, in order of selection")
         ax.set_ylabel(self.ylabel)
         ax.set_ylim(bottom=min(0.0, *self.scores, 0.0))
 
+    def _inches(self) -> tuple[float, float]:
+        return wide(len(self.names))
+
 
 class RelevanceDisplay(Display):
-    """What candidates tell about the target, and how much they repeat one another.
+    """A heat map of relevance and redundancy: what features share with the target and each other.
 
-    A heat map: the first column is the relevance I(x; y) of each candidate, the square beside it
-    the redundancy I(x; z) of each pair, in bits, each with a scale of its own.
+    The first column is the relevance I(x; y) of each feature, the square beside it the redundancy
+    I(x; z) of each pair, in bits. Each has its own color scale.
 
     Parameters
     ----------
     names : sequence of str
-        Candidates.
+        Features.
     relevance : array of c
         I(x; y).
     redundancy : array, c x c
         I(x; z); its diagonal is not shown.
     chosen : int
-        How many of the candidates, from the first, were chosen; the others are below a line.
+        How many of the features, from the first, were chosen; a line separates the others.
 
     Attributes
     ----------
@@ -225,7 +244,7 @@ class RelevanceDisplay(Display):
         selector : InformationSelector
             Fitted; its criterion says how information is measured.
         X, y : arrays or data frames
-            What it was fitted to.
+            The data of `fit`.
         sample_weight : array of n, optional
             As in `fit`.
         n_candidates : int
@@ -257,22 +276,23 @@ class RelevanceDisplay(Display):
 
     def _draw(self, ax: Axes) -> None:
         c = len(self.names)
-        square = np.where(np.eye(c, dtype=bool), np.nan, self.redundancy)
-        self.relevance_im_ = ax.imshow(
-            self.relevance[:, None], cmap="Greens", extent=(-2, -1, c - 0.5, -0.5)
-        )
-        self.redundancy_im_ = ax.imshow(
-            square, cmap="Oranges", extent=(-0.5, c - 0.5, c - 0.5, -0.5)
-        )
+        pairs = np.where(np.eye(c, dtype=bool), np.nan, self.redundancy)
+        first, others = (-2, -1, c - 0.5, -0.5), (-0.5, c - 0.5, c - 0.5, -0.5)
+        column = self.relevance[:, None]
+        self.relevance_im_ = ax.imshow(column, extent=first, **amounts(column))
+        self.redundancy_im_ = ax.imshow(pairs, extent=others, **amounts(pairs))
         ax.set_xlim(-2, c - 0.5)
         ax.set_ylim(c - 0.5, -0.5)
-        slanted(ax, [-1.5, *range(c)], ["target", *self.names])
-        ax.set_yticks(range(c), self.names)
+        write_names_of_map(ax, [-1.5, *range(c)], ["target", *self.names], self.names)
         if 0 < self.chosen < c:
-            ax.axhline(self.chosen - 0.5, color="0.2", lw=1)
+            ax.axhline(self.chosen - 0.5, color=INK, lw=1)
         bars = [(self.redundancy_im_, "redundancy I(x; z), bits")] if c > 1 else []
         for image, label in [*bars, (self.relevance_im_, "relevance I(x; y), bits")]:
             self.figure_.colorbar(image, ax=ax, label=label, shrink=0.8)
+
+    def _inches(self) -> tuple[float, float]:
+        width, height = square(len(self.names))
+        return width + 1.0, height  # a second scale
 
 
 def _require_selector(selector: Any) -> None:
@@ -285,7 +305,7 @@ def _require_selector(selector: Any) -> None:
 
 
 def _ends(selector: InformationSelector) -> np.ndarray:
-    """Return the ends of the scores: a standard error on either side, or what is certified."""
+    """Return the ends of the error bars: one standard error, or certified bounds."""
     error = selector.standard_errors_[:, None] * np.array([-1.0, 1.0])
     around = selector.scores_[:, None] + error
     return np.where(np.isnan(error), selector.score_bounds_, around)
@@ -320,5 +340,5 @@ def _labels(
 
 
 def _middle(values: Any) -> np.ndarray:
-    """Return numbers, of intervals their middles."""
+    """Return numbers; of bounds the values between them."""
     return np.asarray(getattr(values, "value", values), dtype=np.float64)

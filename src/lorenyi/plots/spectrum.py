@@ -1,4 +1,4 @@
-"""A picture of eigenvalues, and of what a rank keeps of them."""
+"""A plot of eigenvalues, and of the uniform tail of the low-rank entropy."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ import numpy as np
 from lorenyi import _arrays
 from lorenyi.gram import gram
 from lorenyi.plots.display import Display
+from lorenyi.plots.style import MAIN, SECOND
 from lorenyi.spectra import Auto, Solver, Spectrum, require_rank
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-MOST = 100_000  # values drawn
+MAX_DRAWN = 100_000  # eigenvalues: more do not show in a figure
 
 
 class SpectrumDisplay(Display):
@@ -84,7 +85,9 @@ class SpectrumDisplay(Display):
         SpectrumDisplay
         """
         counts = 1 if spectrum.counts is None else _arrays.to_numpy(spectrum.counts).astype(int)
-        values = np.repeat(_arrays.to_numpy(spectrum.values), np.minimum(counts, MOST))[:MOST]
+        values = np.repeat(_arrays.to_numpy(spectrum.values), np.minimum(counts, MAX_DRAWN))[
+            :MAX_DRAWN
+        ]
         if spectrum.kind == "complete" and rank is not None:
             values = np.pad(values, (0, max(rank - len(values), 0)))
         return cls(values, spectrum.n, trace=spectrum.trace, rank=rank)
@@ -112,7 +115,7 @@ class SpectrumDisplay(Display):
 
     def _draw(self, ax: Axes) -> None:
         n = int(self.n)
-        style: dict[str, Any] = {"marker": "o", "ms": 3, "ls": "none", "color": "C0"}
+        style: dict[str, Any] = {"marker": "o", "ms": 3, "ls": "none", "color": MAIN}
         self.rest_ = self.tail_ = None
         if self.rank is None:
             self.kept_ = self._dots(ax, slice(None), **style)
@@ -125,7 +128,7 @@ class SpectrumDisplay(Display):
             level = max(self.trace * (1 - share), 0.0) / (n - k)
             if level > 0:
                 label = "the rest, spread evenly"
-                (self.tail_,) = ax.plot([k + 1, n], [level, level], "C1", lw=2, label=label)
+                (self.tail_,) = ax.plot([k + 1, n], [level, level], color=SECOND, lw=2, label=label)
             ax.legend(loc="upper right")
         ax.set(yscale="log", xlabel="i, in descending order", ylabel="eigenvalue")
 
