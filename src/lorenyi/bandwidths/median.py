@@ -71,7 +71,6 @@ class Median(Bandwidth):
         return self._median(points, weights)
 
     def _median(self, points: Source, weights: Source | None) -> float:
-        total = float(len(points) if weights is None else weights.sum(sum_of_rows)[0])
         rows = len(points)
         counted = points.shape[1] == 1 and LEAST_SORTED_ROWS <= rows <= MAX_SORTED_ROWS
         if rows * (rows - 1) <= 2 * self.pairs and not counted:
@@ -83,7 +82,7 @@ class Median(Bandwidth):
         X, frequency = _by_content(points, weights)
         if len(X) * (len(X) - 1) <= 2 * self.pairs:
             return _median_of_all(X, frequency)
-        return _median_of_pairs(X, frequency, total, self.pairs)
+        return _median_of_pairs(X, frequency, self.pairs)
 
     def influence(self, X: np.ndarray, others: np.ndarray, weights: np.ndarray) -> np.ndarray:
         r"""Return :math:`\frac{2}{g} (\frac12 T_i - G_i)` of distances in bandwidths.
@@ -193,10 +192,10 @@ def _below(d: int, limit: float, rows: Array, block: slice) -> tuple[np.ndarray,
     return rows[few], keys[few]
 
 
-def _median_of_pairs(X: np.ndarray, frequency: np.ndarray, total: float, pairs: int) -> float:
+def _median_of_pairs(X: np.ndarray, frequency: np.ndarray, pairs: int) -> float:
     """Return the median distance of pairs: each place with others far away in the order."""
     ends = np.cumsum(frequency)
-    count = int(min(max(round(total), len(X)), MAX_ROWS))
+    count = min(len(X), MAX_ROWS)  # not of the copies of a row: those all meet the same others
     places = (np.arange(count) + 0.5) * (ends[-1] / count)
     first = np.searchsorted(ends, places)
     scale = magnitude(X)
