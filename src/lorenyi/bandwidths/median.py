@@ -11,7 +11,7 @@ import numpy as np
 from lorenyi import _arrays
 from lorenyi._arrays import Array
 from lorenyi.bandwidths.deviation import deviation_influence, spread
-from lorenyi.bandwidths.rule import Bandwidth, magnitude, require_integer, sum_of_rows
+from lorenyi.bandwidths.rule import Bandwidth, magnitude, require_integer
 from lorenyi.data.sources import Source, hstack
 
 PAIRS = 500_000  # distances whose median is taken; its own noise is about 0.1 %
@@ -195,7 +195,9 @@ def _below(d: int, limit: float, rows: Array, block: slice) -> tuple[np.ndarray,
 def _median_of_pairs(X: np.ndarray, frequency: np.ndarray, pairs: int) -> float:
     """Return the median distance of pairs: each place with others far away in the order."""
     ends = np.cumsum(frequency)
-    count = min(len(X), MAX_ROWS)  # not of the copies of a row: those all meet the same others
+    count = min(
+        np.count_nonzero(frequency), MAX_ROWS
+    )  # not of the copies of a row: those all meet the same others
     places = (np.arange(count) + 0.5) * (ends[-1] / count)
     first = np.searchsorted(ends, places)
     scale = magnitude(X)
