@@ -3,6 +3,7 @@
 from lorenyi import theory
 from lorenyi.bandwidths import GeometricMean, Median, Nearest, Scott, Silverman
 from lorenyi.divergences import divergence, mmd
+from lorenyi.diversity import conditional_vendi_score, information_vendi_score, vendi_score
 from lorenyi.entropy import information_potential, renyi_entropy
 from lorenyi.estimate import Estimate
 from lorenyi.functionals import CollisionEntropy, Renyi
@@ -11,6 +12,7 @@ from lorenyi.inference import (
     Chance,
     ColumnChange,
     ConditionalIndependenceTest,
+    Drift,
     IndependenceTest,
     TestResult,
     TwoSampleTest,
@@ -21,6 +23,7 @@ from lorenyi.inference import (
     independence_test,
     pointwise_information,
     split_half,
+    transfer_entropy_test,
     two_sample_test,
 )
 from lorenyi.kernels import (
@@ -46,7 +49,6 @@ from lorenyi.measures import (
     o_information,
     s_information,
     total_correlation,
-    vendi_score,
 )
 from lorenyi.peaked import Peaked
 from lorenyi.references import cka, distance_correlation, hsic
@@ -75,6 +77,7 @@ __all__ = [
     "ConditionalIndependenceTest",
     "Cosine",
     "Delta",
+    "Drift",
     "Estimate",
     "Exact",
     "Function",
@@ -110,6 +113,7 @@ __all__ = [
     "conditional_entropy",
     "conditional_independence_test",
     "conditional_mutual_information",
+    "conditional_vendi_score",
     "corrected",
     "distance_correlation",
     "divergence",
@@ -119,6 +123,7 @@ __all__ = [
     "hsic",
     "independence_test",
     "information_potential",
+    "information_vendi_score",
     "interaction_information",
     "joint",
     "joint_entropy",
@@ -134,6 +139,7 @@ __all__ = [
     "theory",
     "total_correlation",
     "transfer_entropy",
+    "transfer_entropy_test",
     "two_sample_test",
     "vendi_score",
 ]

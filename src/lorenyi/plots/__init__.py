@@ -3,11 +3,12 @@
 Needs matplotlib (``pip install "lorenyi[plots]"``), which is imported when something is drawn.
 """
 
+from lorenyi.inference.picture import PermutationDisplay
 from lorenyi.plots.layers import LayerProfileDisplay, LayerSimilarityDisplay
 from lorenyi.plots.matrix import InformationMatrixDisplay
-from lorenyi.plots.permutations import PermutationDisplay
 from lorenyi.plots.plane import InformationPlaneDisplay
 from lorenyi.plots.profile import EntropyProfileDisplay
+from lorenyi.plots.rows import RowInformationDisplay
 from lorenyi.plots.selection import RelevanceDisplay, SelectionPathDisplay
 from lorenyi.plots.spectrum import SpectrumDisplay
 
@@ -19,6 +20,7 @@ __all__ = [
     "LayerSimilarityDisplay",
     "PermutationDisplay",
     "RelevanceDisplay",
+    "RowInformationDisplay",
     "SelectionPathDisplay",
     "SpectrumDisplay",
 ]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lorenyi import _arrays
-from lorenyi.plots.display import Display, square, wide
+from lorenyi._display import Display, square, wide
 from lorenyi.plots.style import MAIN, amounts, write_names, write_names_of_map
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from lorenyi.plots.display import Display, square, wide
+from lorenyi._display import Display, square, wide
 from lorenyi.plots.style import ACCENT, INK, MAIN, SOFT, amounts, write_names, write_names_of_map
 from lorenyi.selection import InformationSelector
 

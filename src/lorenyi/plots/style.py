@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from lorenyi._display import MAIN, SECOND
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.colors import Colormap
     from numpy.typing import ArrayLike
 
-MAIN, SECOND, ACCENT = "#0b5fa5", "#b04a00", "#d98a00"
+ACCENT = "#d98a00"
 INK, SOFT, PALE = "#1d2430", "#5a6473", "#f3f6fa"
 SERIES = (MAIN, SECOND, "#2f7d55", "#7a4b9e", ACCENT, SOFT)  # of lines, in this order
 

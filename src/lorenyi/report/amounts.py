@@ -102,7 +102,8 @@ def measure(
     test, chance = None, np.nan
     if permutations and y:
         notify("permutations", None)
-        test = _test(grams, permutations, seed)
+        columns = {side: tuple(table[name] for name in sides[side]) for side in ("x", "y")}
+        test = _test(columns, grams.get("given"), permutations, seed)
         chance = np.nan if given else _chance(grams["x"], grams["y"], entropy, seed)
     names = {side: listed(columns, 4) for side, columns in sides.items() if columns}
     return Finding(
@@ -141,12 +142,14 @@ def _measured(grams: dict[str, Gram], H: Callable[[Gram], Any]) -> dict[str, Est
     return found
 
 
-def _test(grams: dict[str, Gram], permutations: int, seed: int) -> TestResult:
-    A, B = grams["x"], grams["y"]
+def _test(
+    columns: dict[str, tuple[Any, ...]], given: Gram | None, permutations: int, seed: int
+) -> TestResult:
+    """Test columns as they are: several bandwidths look at them."""
     options: dict[str, Any] = {"permutations": permutations, "seed": seed, "progress": False}
-    if "given" in grams:
-        return conditional_independence_test(A, B, grams["given"], **options)
-    return independence_test(A, B, **options)
+    if given is not None:
+        return conditional_independence_test(columns["x"], columns["y"], given, **options)
+    return independence_test(columns["x"], columns["y"], **options)
 
 
 def _chance(A: Gram, B: Gram, entropy: Renyi, seed: int) -> float:

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure, SubFigure
 
+MAIN, SECOND = "#0b5fa5", "#b04a00"  # blue and orange, which color-blind readers tell apart too
 INCHES = (6.4, 4.8)  # of a figure with few names: matplotlib's own
 INCHES_A_NAME = 0.24  # what a further name needs to stay readable
 MAX_INCHES = 20.0

@@ -6,13 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lorenyi.plots.display import Display
-from lorenyi.plots.style import MAIN, SECOND
+from lorenyi._display import MAIN, SECOND, Display
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-    from lorenyi.inference.result import TestResult
 
 
 class PermutationDisplay(Display):
@@ -53,9 +50,9 @@ class PermutationDisplay(Display):
         self.null = np.asarray(null, dtype=np.float64)
 
     @classmethod
-    def from_result(cls, result: TestResult) -> PermutationDisplay:
-        """Return the picture of a test; nothing is drawn until `plot`."""
-        label = "statistic (bits)" if result.bandwidth is None else "largest standardized statistic"
+    def from_result(cls, result: Any) -> PermutationDisplay:
+        """Return the picture of a `TestResult`; nothing is drawn until `plot`."""
+        label = "soft maximum of deviations" if result.is_standardized else "statistic (bits)"
         return cls(result.statistic, result.null, result.pvalue, label=label)
 
     def _draw(self, ax: Axes) -> None:
