@@ -12,7 +12,6 @@ from lorenyi import _arrays
 from lorenyi._display import Display
 from lorenyi.entropy import renyi_entropy
 from lorenyi.gram import gram
-from lorenyi._display import Display
 from lorenyi.plots.style import INK, series
 from lorenyi.spectra import Exact, Solver, Spectrum, require_rank
 

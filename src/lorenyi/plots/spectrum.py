@@ -9,7 +9,6 @@ import numpy as np
 from lorenyi import _arrays
 from lorenyi._display import Display
 from lorenyi.gram import gram
-from lorenyi._display import Display
 from lorenyi.plots.style import MAIN, SECOND
 from lorenyi.spectra import Auto, Solver, Spectrum, require_rank
 
