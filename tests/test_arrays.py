@@ -82,6 +82,8 @@ MEASURES = {
     "dual_total_correlation": lr.dual_total_correlation,
     "interaction_information": lr.interaction_information,
     "vendi_score": lambda a, b, c, **k: lr.vendi_score(a, **k),
+    "conditional_vendi_score": lambda a, b, c, **k: lr.conditional_vendi_score(a, given=b, **k),
+    "information_vendi_score": lambda a, b, c, **k: lr.information_vendi_score(a, b, **k),
 }
 # Below order one the smallest eigenvalues (1e-14 here) show the library's own rounding: with a
 # rank only.
@@ -103,7 +105,7 @@ def test_every_measure_gives_the_same_answer_in_the_callers_library(library, mea
 def test_an_amount_of_information_from_numpy_is_bits():
     for name, measure in MEASURES.items():
         found = measure(POINTS, LINE, LABELS, entropy=H1)
-        unitless = name in ("normalized_mutual_information", "vendi_score")
+        unitless = name == "normalized_mutual_information" or "vendi" in name
         assert isinstance(found, float if unitless else Estimate)
 
 

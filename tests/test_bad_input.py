@@ -825,6 +825,8 @@ EVERY = {
     lr.dual_total_correlation: 2,
     lr.interaction_information: 2,
     lr.vendi_score: 1,
+    lr.conditional_vendi_score: 2,
+    lr.information_vendi_score: 2,
     lr.independence_test: 2,
 }
 MEASURES = [

@@ -328,6 +328,8 @@ MEASURES = {
     "dual_total_correlation": lr.dual_total_correlation,
     "interaction_information": lr.interaction_information,
     "vendi_score": lambda *v, **k: lr.vendi_score(list(v), **k),
+    "conditional_vendi_score": lambda a, b, c, **k: lr.conditional_vendi_score([a, b], c, **k),
+    "information_vendi_score": lambda a, b, c, **k: lr.information_vendi_score([a, b], c, **k),
 }
 
 

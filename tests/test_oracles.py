@@ -80,6 +80,24 @@ def test_the_entropy_is_the_logarithm_of_the_vendi_score(name, alpha):
 
 @pytest.mark.filterwarnings("ignore:Please import `csr_matrix`:DeprecationWarning")
 @ORDER
+def test_conditional_and_information_scores_are_quotients_of_vendi_scores(alpha):
+    (A, K), (B, L) = VARIABLES[REGULAR[0]], VARIABLES[REGULAR[1]]
+    H, q = Renyi(alpha, None, Exact()), "inf" if alpha == math.inf else alpha
+    one, other, both = (vendi.score_K(matrix * N, q=q) for matrix in (K, L, K * L * N))
+    found = lr.conditional_vendi_score(A, given=B, entropy=H)
+    assert found == close(both / other, abs=1e-10 * N, rel=0)
+    found = lr.information_vendi_score(A, B, entropy=H)
+    assert found == close(one * other / both, abs=1e-10 * N, rel=0)
+
+
+def test_the_score_of_order_two_is_the_renyi_kernel_entropy():
+    """RKE counts modes by one over the mean of the squared kernel."""
+    A, K = VARIABLES[REGULAR[0]]
+    assert lr.vendi_score(A, entropy=Renyi(2)) == close(1 / np.mean((K * N) ** 2), rel=1e-10)
+
+
+@pytest.mark.filterwarnings("ignore:Please import `csr_matrix`:DeprecationWarning")
+@ORDER
 def test_weights_are_the_probabilities_of_the_vendi_score(alpha):
     weights = np.arange(1.0, N + 1)
     K = oracles.matrix(oracles.gaussian(1.5), POINTS)

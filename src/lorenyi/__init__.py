@@ -8,6 +8,7 @@
 from lorenyi import theory
 from lorenyi.bandwidths import GeometricMean, Median, Nearest, Scott, Silverman
 from lorenyi.divergences import divergence, mmd
+from lorenyi.diversity import conditional_vendi_score, information_vendi_score, vendi_score
 from lorenyi.entropy import information_potential, renyi_entropy
 from lorenyi.estimate import Estimate
 from lorenyi.functionals import CollisionEntropy, Renyi
@@ -51,7 +52,6 @@ from lorenyi.measures import (
     o_information,
     s_information,
     total_correlation,
-    vendi_score,
 )
 from lorenyi.peaked import Peaked
 from lorenyi.references import cka, distance_correlation, hsic
@@ -117,6 +117,7 @@ __all__ = [
     "conditional_entropy",
     "conditional_independence_test",
     "conditional_mutual_information",
+    "conditional_vendi_score",
     "corrected",
     "distance_correlation",
     "divergence",
@@ -126,6 +127,7 @@ __all__ = [
     "hsic",
     "independence_test",
     "information_potential",
+    "information_vendi_score",
     "interaction_information",
     "joint",
     "joint_entropy",

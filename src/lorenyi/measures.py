@@ -283,19 +283,6 @@ def interaction_information(
     )
 
 
-def vendi_score(x: Variable, *, entropy: Functional = Renyi(), weights: Any = None) -> Any:
-    """Return 2^S(A), the effective number of distinct points (the Vendi score).
-
-    Examples
-    --------
-    >>> import lorenyi as lr
-    >>> float(lr.vendi_score(["a", "b", "c", "d"]))
-    4.0
-    """
-    A = variable(x, weights)
-    return evaluate(lambda H: 2.0 ** H(A), entropy, A)
-
-
 def _sum(terms: list[Array]) -> Array:
     total = terms[0]
     for term in terms[1:]:
