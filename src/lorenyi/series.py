@@ -97,6 +97,4 @@ def shuffled_blocks(series: Any, length: int, seed: int = 0) -> np.ndarray:
     x = np.asarray(series)
     if not 1 <= length <= len(x):
         raise ValueError(f"length={length!r}: a block has at least 1 and at most {len(x)} values")
-    starts = np.arange(0, len(x), length)
-    order = _arrays.permutation(seed, 0, np.zeros(len(starts), dtype=np.int64))
-    return np.concatenate([x[start : start + length] for start in starts[order]])
+    return np.asarray(x[_arrays.block_permutation(seed, 0, len(x), length)])

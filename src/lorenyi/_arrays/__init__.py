@@ -5,7 +5,15 @@ NumPy, PyTorch and any other conforming library share it.
 """
 
 from lorenyi._arrays.autograd import detach, doubled, exponents, gaussian, on_host, tracks_gradient
-from lorenyi._arrays.draws import choose, hashed, normal, permutation, signs, uniform
+from lorenyi._arrays.draws import (
+    block_permutation,
+    choose,
+    hashed,
+    normal,
+    permutation,
+    signs,
+    uniform,
+)
 from lorenyi._arrays.groups import codes, group_rows, row_keys
 from lorenyi._arrays.libraries import (
     Array,
@@ -69,6 +77,7 @@ __all__ = [
     "normal",
     "signs",
     "choose",
+    "block_permutation",
     "permutation",
     "group_rows",
     "row_keys",

@@ -61,3 +61,12 @@ def permutation(seed: int, stream: int, groups: np.ndarray) -> np.ndarray:
     moved = np.empty(len(groups), dtype=np.int64)
     moved[np.argsort(groups, kind="stable")] = np.lexsort((keys, groups))
     return moved
+
+
+def block_permutation(seed: int, stream: int, n: int, length: int) -> np.ndarray:
+    """Return rows cut into blocks of a length (the last may be shorter), in random order."""
+    starts = np.arange(0, n, length)
+    keys = uniform(seed, stream, len(starts))[:, 0]
+    return np.concatenate(
+        [np.arange(start, min(start + length, n)) for start in starts[np.argsort(keys)]]
+    )

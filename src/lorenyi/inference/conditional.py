@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,9 +15,9 @@ from scipy.stats import rankdata
 from lorenyi import _arrays
 from lorenyi._progress import Progress
 from lorenyi._threads import one_thread
-from lorenyi.bandwidths import Median
 from lorenyi.estimate import Estimate
 from lorenyi.gram import Gram, Points, gram
+from lorenyi.gram.factors import Factor
 from lorenyi.inference.features import BANDWIDTHS, Basis, basis
 from lorenyi.inference.independence import (
     independence_test,
@@ -25,9 +25,15 @@ from lorenyi.inference.independence import (
     require_bandwidths,
 )
 from lorenyi.inference.neighbors import PARTITIONS, local_groups
-from lorenyi.inference.permuting import permute, require_level, require_permutations
+from lorenyi.inference.permuting import (
+    orders,
+    permute,
+    require_block,
+    require_level,
+    require_permutations,
+)
 from lorenyi.inference.quadratic import Quadratic
-from lorenyi.inference.regression import standardized_residuals
+from lorenyi.inference.regression import QUICK, standardized_residuals
 from lorenyi.inference.result import TestResult
 from lorenyi.inference.rows import tested_rows
 from lorenyi.kernels import Delta, Gaussian, Laplacian
@@ -35,7 +41,7 @@ from lorenyi.measures import Variable, conditional_mutual_information, variable
 from lorenyi.spectra.solver import require_seed
 
 WITH_PLACES = 2  # bandwidths at which residuals are looked at together with z
-QUICK = Gaussian(Median(pairs=20_000))  # the bandwidth is one of several anyway
+COLUMN_KERNELS = (Delta, Gaussian, Laplacian)
 MAX_SOUND_COLUMNS = 2  # of numbers that are given; with more the level does not hold in hard cases
 
 
@@ -71,6 +77,7 @@ def conditional_independence_test(
     bandwidths: Sequence[float] = BANDWIDTHS,
     permutations: int = 199,
     level: float | None = 0.05,
+    block: int | None = None,
     seed: int = 0,
     progress: Progress = None,
 ) -> ConditionalIndependenceTest:
@@ -95,6 +102,9 @@ def conditional_independence_test(
         One variable or several: what is known.
     weights, bandwidths, permutations, level, seed, progress
         As in `independence_test`.
+    block : int, optional
+        For rows in order of time: permutations move blocks of so many rows of y's residuals,
+        wherever these are in z. Not given labels alone.
 
     Returns
     -------
@@ -118,36 +128,17 @@ def conditional_independence_test(
     named = {"x": x, "y": y, "given": given}
     grams = [variable(v, of_data(v, weights), name) for name, v in named.items()]
     A, B, C = tested_rows(grams, seed)
+    options: dict[str, Any] = {"permutations": permutations, "level": level, "progress": progress}
     if C.is_nominal:
-        found = independence_test(
-            A,
-            B,
-            C,
-            bandwidths=multiples,
-            permutations=permutations,
-            level=level,
-            seed=seed,
-            progress=progress,
-        )
+        found = independence_test(A, B, C, bandwidths=multiples, block=block, seed=seed, **options)
         shared = {field.name: getattr(found, field.name) for field in fields(TestResult)}
         return ConditionalIndependenceTest(**shared, variables=tuple(grams))
-    places, labels = _places(C)
+    require_block(block, len(A))
+    Z, labels = _numbers(C), _labels(C)
     with one_thread():
-        X, Y = scores(A, "x"), scores(B, "y")
-        Z = gram(places, QUICK)
-        Z = Z.changed(factors=[*Z.factors, *_nominal(C)])
-        left = standardized_residuals(np.hstack([X, Y]), Z)
-        parts = (left[:, : X.shape[1]], left[:, X.shape[1] :])
-        statistics = _statistics(*parts, places, multiples)
-        near = [local_groups(places, labels, seed, k) for k in range(min(PARTITIONS, permutations))]
-
-        def permuted(number: int | None) -> np.ndarray:
-            order = None
-            if number is not None:
-                order = _arrays.permutation(seed, number, near[number % len(near)])
-            return np.concatenate([statistic(order) for statistic in statistics])
-
-        found_by = permute(permuted, permutations, level, progress)
+        order = _orders(normal_scores(Z), labels, seed, block)
+        statistic = _of_residuals(A, B, C, Z, multiples, order)
+        found_by = permute(statistic, **options)
     return ConditionalIndependenceTest.of(
         found_by,
         multiples + multiples[:WITH_PLACES],
@@ -156,6 +147,42 @@ def conditional_independence_test(
         len(A),
         variables=tuple(grams),
     )
+
+
+def _orders(
+    places: np.ndarray, labels: np.ndarray, seed: int, block: int | None
+) -> Callable[[int], np.ndarray]:
+    """Return the order of a permutation by its number: among near rows, or of blocks."""
+    if block is not None:
+        return orders(seed, labels, block)
+
+    @cache
+    def near(partition: int) -> np.ndarray:
+        return local_groups(places, labels, seed, partition)
+
+    return lambda number: _arrays.permutation(seed, number, near(number % PARTITIONS))
+
+
+def _of_residuals(
+    A: Gram,
+    B: Gram,
+    C: Gram,
+    Z: np.ndarray,
+    multiples: tuple[float, ...],
+    order: Callable[[int], np.ndarray],
+) -> Callable[[int | None], np.ndarray]:
+    """Return the statistics of what C leaves of A and B, in a permutation by its number."""
+    X, Y, places = scores(A, "x"), scores(B, "y"), normal_scores(Z)
+    given = gram(places, QUICK)
+    given = given.with_factors([*given.factors, *_nominal(C)])
+    left = standardized_residuals(np.hstack([X, Y]), given, _scaled(Z))
+    statistics = _statistics(left[:, : X.shape[1]], left[:, X.shape[1] :], places, multiples)
+
+    def statistic(number: int | None) -> np.ndarray:
+        rows = None if number is None else order(number)
+        return np.concatenate([each(rows) for each in statistics])
+
+    return statistic
 
 
 def _statistics(
@@ -181,13 +208,8 @@ def scores(A: Gram, name: str) -> np.ndarray:
     """Return normal scores of columns of numbers, and indicators of categories."""
     columns = []
     for factor in A.factors:
-        if not isinstance(factor, Points) or not _has_columns(factor):
-            raise ValueError(
-                f"{name}={A!r}: what numbers explain of it is found by regression on its columns, "
-                "so it must be numbers or labels, not a ready matrix or another kernel"
-            )
-        points = _arrays.to_numpy(factor.source.all())
-        if isinstance(factor.kernel, Delta):
+        points = _columns(factor, name, A)
+        if isinstance(factor.kernel, Delta):  # type: ignore[attr-defined]
             _, level = _arrays.group_rows([points])
             columns.append((level[:, None] == np.arange(level.max() + 1)).astype(np.float64))
         else:
@@ -195,13 +217,20 @@ def scores(A: Gram, name: str) -> np.ndarray:
     return np.hstack(columns)
 
 
+def _columns(factor: Factor, name: str, A: Gram) -> np.ndarray:
+    """Return the columns of a factor; refuse one that has none."""
+    columns = isinstance(factor, Points) and isinstance(factor.kernel, COLUMN_KERNELS)
+    if not columns:
+        raise ValueError(
+            f"{name}={A!r}: what numbers explain of it is found by regression on its columns, "
+            "so it must be numbers or labels, not a ready matrix or another kernel"
+        )
+    return _arrays.to_numpy(factor.source.all())  # type: ignore[attr-defined, no-any-return]
+
+
 def normal_scores(X: np.ndarray) -> np.ndarray:
     """Return the normal quantiles of the ranks of each column; those of equal values are equal."""
     return np.asarray(ndtri((rankdata(X, axis=0) - 0.5) / len(X)))
-
-
-def _has_columns(factor: Points) -> bool:
-    return isinstance(factor.kernel, (Delta, Gaussian, Laplacian))
 
 
 def _nominal(C: Gram) -> list[Points]:
@@ -209,20 +238,30 @@ def _nominal(C: Gram) -> list[Points]:
     return [f for f in C.factors if isinstance(f, Points) and isinstance(f.kernel, Delta)]
 
 
-def _places(C: Gram) -> tuple[np.ndarray, np.ndarray]:
-    """Return normal scores of the numbers that are given, and groups by the labels."""
-    nominal = _nominal(C)
-    numbers = C.changed(factors=[f for f in C.factors if f not in nominal])
-    places = scores(numbers, "given")
-    if places.shape[1] > MAX_SOUND_COLUMNS:
+def _numbers(C: Gram) -> np.ndarray:
+    """Return the columns of numbers that are given; warn of many."""
+    numbers = [f for f in C.factors if f not in _nominal(C)]
+    columns = [_columns(f, "given", C) for f in numbers]
+    found = np.hstack(columns)
+    if found.shape[1] > MAX_SOUND_COLUMNS:
         warnings.warn(
-            f"given has {places.shape[1]} columns of numbers: above {MAX_SOUND_COLUMNS} no test of "
+            f"given has {found.shape[1]} columns of numbers: above {MAX_SOUND_COLUMNS} no test of "
             "conditional independence keeps its level in hard cases, so that a small p-value may "
             "come from what the regression leaves; give fewer columns, or bin them",
             UserWarning,
             stacklevel=3,
         )
-    if not nominal:
-        return places, np.zeros(len(C), dtype=np.int64)
-    codes = [_arrays.to_numpy(f.source.all()) for f in nominal]
-    return places, _arrays.group_rows(codes)[1]
+    return found
+
+
+def _scaled(Z: np.ndarray) -> np.ndarray:
+    """Return columns over their interquartile range, which outliers do not move."""
+    low, middle, high = np.percentile(Z, [25, 50, 75], axis=0)
+    spread = np.where(high > low, high - low, Z.std(axis=0))
+    return np.asarray((Z - middle) / np.where(spread > 0.0, spread, 1.0))
+
+
+def _labels(C: Gram) -> np.ndarray:
+    """Return the group of each row by the labels that are given."""
+    codes = [_arrays.to_numpy(f.source.all()) for f in _nominal(C)]
+    return _arrays.group_rows(codes)[1] if codes else np.zeros(len(C), dtype=np.int64)

@@ -16,7 +16,13 @@ from lorenyi.estimate import Estimate
 from lorenyi.functionals import plain
 from lorenyi.gram import Gram, Points
 from lorenyi.inference.features import BANDWIDTHS, basis, has_bandwidth
-from lorenyi.inference.permuting import permute, require_level, require_permutations
+from lorenyi.inference.permuting import (
+    orders,
+    permute,
+    require_block,
+    require_level,
+    require_permutations,
+)
 from lorenyi.inference.quadratic import Quadratic
 from lorenyi.inference.result import TestResult
 from lorenyi.inference.rows import tested_rows
@@ -65,6 +71,7 @@ def independence_test(
     entropy: Functional | None = None,
     permutations: int = 199,
     level: float | None = 0.05,
+    block: int | None = None,
     seed: int = 0,
     progress: Progress = None,
 ) -> IndependenceTest:
@@ -99,6 +106,9 @@ def independence_test(
         about 0.001 at most, at each of the looks after 39, 79, 159, ... permutations. A p-value at
         or below the level is always that of all permutations. For a level above this one, give
         that, or None, which runs all of them.
+    block : int, optional
+        For rows in order of time, which depend on those before: permutations move blocks of so many
+        rows, longer than y remembers. The level is then right for long series, not exact.
     seed : int
         Seed of the permutations: the same seed, the same answer.
     progress : bool or callable, optional
@@ -128,8 +138,10 @@ def independence_test(
     A, B, *C = tested_rows(grams, seed)
     groups = labels(C[0]) if C else np.zeros(len(A), dtype=np.int64)
 
-    def order(number: int) -> np.ndarray:
-        return _arrays.permutation(seed, number, groups)
+    if block is not None and C:
+        raise ValueError("block= and given=: permutations keep blocks or groups, give one of them")
+    require_block(block, len(A))
+    order = orders(seed, groups, block)
 
     with one_thread():
         if entropy is not None:

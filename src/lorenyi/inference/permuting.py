@@ -20,11 +20,13 @@ from numbers import Integral
 import numpy as np
 from scipy.special import bdtrc
 
+from lorenyi import _arrays
 from lorenyi._progress import Progress, reporting
 from lorenyi._threads import parallel
 
 FIRST_LOOK = 39  # permutations; four of five tests without dependence end there
 STOP_ERROR = 1e-3  # that a test ends which would have been significant at the level
+MIN_BLOCKS = 6  # of which there are 720 orders
 TIE = 1e-9  # relative: permutations that only rename equal rows count as equal
 
 
@@ -133,7 +135,39 @@ def is_clear(found: Permuted, level: float) -> bool:
     return found.pvalue > level and rare
 
 
+# ------------------------------------------------------------------------------- orders
+
+
+def orders(seed: int, groups: np.ndarray, block: int | None) -> Callable[[int], np.ndarray]:
+    """Return what gives the order of the rows in a permutation by its number.
+
+    Parameters
+    ----------
+    seed : int
+        Of all permutations.
+    groups : array of n
+        Rows stay within their group.
+    block : int, optional
+        Where rows are in order of time: so many that follow each other stay together.
+    """
+    if block is None:
+        return lambda number: _arrays.permutation(seed, number, groups)
+    return lambda number: _arrays.block_permutation(seed, number, len(groups), block)
+
+
 # ------------------------------------------------------------------------------- arguments
+
+
+def require_block(block: object, n: int) -> None:
+    """Refuse what is not the length of a block of n rows."""
+    if block is None:
+        return
+    integer = isinstance(block, Integral) and not isinstance(block, bool)
+    if not integer or not 1 <= block <= n // MIN_BLOCKS:  # type: ignore[operator]
+        raise ValueError(
+            f"block={block!r}: it must be an integer from 1 to {n // MIN_BLOCKS}, so that {n} rows "
+            f"have at least {MIN_BLOCKS} blocks to permute"
+        )
 
 
 def require_permutations(permutations: object) -> None:
