@@ -151,3 +151,97 @@ RELATIONS: dict[str, Draw] = {
     "quadratic, 2 of 3 columns": quadratic_of_three,
     "product of 2 columns": product_of_two,
 }
+
+
+# ------------------------------------------------------------------------------- fresh ones
+# Views and their combination were chosen on the relations above. These were written down before
+# anything was run on them, and nothing was chosen by them.
+
+
+def sawtooth(rng: Rng, n: int) -> tuple[np.ndarray, np.ndarray]:
+    x = rng.uniform(-1, 1, n)
+    return x, (2 * x) % 1 + 0.5 * rng.normal(size=n)
+
+
+def line_or_nothing(rng: Rng, n: int) -> tuple[np.ndarray, np.ndarray]:
+    x = rng.normal(size=n)
+    return x, x * rng.integers(0, 2, n) + 0.7 * rng.normal(size=n)
+
+
+def four_clusters(rng: Rng, n: int) -> tuple[np.ndarray, np.ndarray]:
+    k = rng.integers(0, 4, n)
+    x, y = np.array([1, -1, 0, 0])[k], np.array([0, 0, 1, -1])[k]
+    return x + 0.45 * rng.normal(size=n), y + 0.45 * rng.normal(size=n)
+
+
+def noise_steps(rng: Rng, n: int) -> tuple[np.ndarray, np.ndarray]:
+    x = rng.normal(size=n)
+    return x, (1 + 0.9 * (x > 0)) * rng.normal(size=n)
+
+
+def lower_tail(rng: Rng, n: int, theta: float = 0.6) -> tuple[np.ndarray, np.ndarray]:
+    """Clayton's copula with exponential margins."""
+    u, v = rng.uniform(size=(2, n))
+    w = (1 + u**-theta * (v ** (-theta / (1 + theta)) - 1)) ** (-1 / theta)
+    return -np.log(u), -np.log(w)
+
+
+def poisson_regression(rng: Rng, n: int) -> tuple[np.ndarray, np.ndarray]:
+    x = rng.normal(size=n)
+    return x, rng.poisson(np.exp(0.25 * x + 0.5))
+
+
+def ordered_levels(rng: Rng, n: int) -> tuple[np.ndarray, np.ndarray]:
+    x = rng.normal(size=n)
+    return x, np.digitize(0.35 * x + rng.normal(size=n), [-1.0, -0.3, 0.3, 1.0])
+
+
+def chirp(rng: Rng, n: int) -> tuple[np.ndarray, np.ndarray]:
+    x = rng.uniform(0, 1, n)
+    return x, np.sin(6 * np.pi * x**2) + 0.9 * rng.normal(size=n)
+
+
+def growing_heavy_noise(rng: Rng, n: int) -> tuple[np.ndarray, np.ndarray]:
+    x = rng.normal(size=n)
+    return x, 0.3 * x + (0.6 + 0.4 * np.abs(x)) * rng.standard_t(3, n)
+
+
+def means_of_levels(rng: Rng, n: int) -> tuple[np.ndarray, np.ndarray]:
+    k = rng.integers(0, 4, n)
+    return k, np.array([0.5, -0.4, 0.3, -0.4])[k] + rng.normal(size=n)
+
+
+def two_of_four(rng: Rng, n: int) -> tuple[np.ndarray, np.ndarray]:
+    X = rng.normal(size=(n, 4))
+    return X, np.tanh(X[:, 0] + X[:, 1]) + 1.3 * rng.normal(size=n)
+
+
+def length_of_three(rng: Rng, n: int) -> tuple[np.ndarray, np.ndarray]:
+    X = rng.normal(size=(n, 3))
+    return X, np.linalg.norm(X, axis=1) + 0.9 * rng.normal(size=n)
+
+
+def square_in_four_by_four(rng: Rng, n: int) -> tuple[np.ndarray, np.ndarray]:
+    X, Y = rng.normal(size=(2, n, 4))
+    Y[:, 0] += 0.7 * X[:, 1] ** 2
+    return X, Y
+
+
+FRESH: dict[str, Draw] = {
+    "fresh: logarithm": _curve(lambda x: 0.5 * np.log(np.abs(x) + 0.05), 0.9),
+    "fresh: bump": _curve(lambda x: np.exp(-((6 * x) ** 2)), 0.35),
+    "fresh: sawtooth": sawtooth,
+    "fresh: line or nothing": line_or_nothing,
+    "fresh: four clusters": four_clusters,
+    "fresh: noise in two steps": noise_steps,
+    "fresh: lower tail": lower_tail,
+    "fresh: Poisson regression": poisson_regression,
+    "fresh: ordered levels": ordered_levels,
+    "fresh: chirp": chirp,
+    "fresh: growing heavy noise": growing_heavy_noise,
+    "fresh: means of levels": means_of_levels,
+    "fresh: 2 of 4 columns": two_of_four,
+    "fresh: length of 3 columns": length_of_three,
+    "fresh: square in 4 by 4 columns": square_in_four_by_four,
+}
+RELATIONS.update(FRESH)

@@ -18,7 +18,7 @@ from lorenyi._threads import one_thread
 from lorenyi.estimate import Estimate
 from lorenyi.gram import Gram, Points, gram
 from lorenyi.gram.factors import Factor
-from lorenyi.inference.features import BANDWIDTHS, Basis, basis
+from lorenyi.inference.features import BANDWIDTHS, basis
 from lorenyi.inference.independence import (
     independence_test,
     of_data,
@@ -32,7 +32,7 @@ from lorenyi.inference.permuting import (
     require_level,
     require_permutations,
 )
-from lorenyi.inference.quadratic import Quadratic
+from lorenyi.inference.quadratic import Quadratic, View, views
 from lorenyi.inference.regression import QUICK, standardized_residuals
 from lorenyi.inference.result import TestResult
 from lorenyi.inference.rows import tested_rows
@@ -137,15 +137,16 @@ def conditional_independence_test(
     Z, labels = _numbers(C), _labels(C)
     with one_thread():
         order = _orders(normal_scores(Z), labels, seed, block)
-        statistic = _of_residuals(A, B, C, Z, multiples, order)
-        found_by = permute(statistic, **options)
+        statistics = _of_residuals(A, B, C, Z, multiples)
+
+        def permuted(number: int | None) -> np.ndarray:
+            rows = None if number is None else order(number)
+            return np.concatenate([each(rows) for each in statistics])
+
+        found_by = permute(permuted, **options)
+    names = [name for each in statistics for name in each.names]
     return ConditionalIndependenceTest.of(
-        found_by,
-        multiples + multiples[:WITH_PLACES],
-        permutations,
-        level,
-        len(A),
-        variables=tuple(grams),
+        found_by, names, permutations, level, len(A), variables=tuple(grams)
     )
 
 
@@ -164,25 +165,14 @@ def _orders(
 
 
 def _of_residuals(
-    A: Gram,
-    B: Gram,
-    C: Gram,
-    Z: np.ndarray,
-    multiples: tuple[float, ...],
-    order: Callable[[int], np.ndarray],
-) -> Callable[[int | None], np.ndarray]:
-    """Return the statistics of what C leaves of A and B, in a permutation by its number."""
+    A: Gram, B: Gram, C: Gram, Z: np.ndarray, multiples: tuple[float, ...]
+) -> list[Quadratic]:
+    """Return the statistics of what C, whose numbers are Z, leaves of A and B."""
     X, Y, places = scores(A, "x"), scores(B, "y"), normal_scores(Z)
     given = gram(places, QUICK)
     given = given.with_factors([*given.factors, *_nominal(C)])
     left = standardized_residuals(np.hstack([X, Y]), given, _scaled(Z))
-    statistics = _statistics(left[:, : X.shape[1]], left[:, X.shape[1] :], places, multiples)
-
-    def statistic(number: int | None) -> np.ndarray:
-        rows = None if number is None else order(number)
-        return np.concatenate([each(rows) for each in statistics])
-
-    return statistic
+    return _statistics(left[:, : X.shape[1]], left[:, X.shape[1] :], places, multiples)
 
 
 def _statistics(
@@ -193,12 +183,15 @@ def _statistics(
     The second sees dependence whose sign changes with z. Its widest bandwidths are enough: the
     others have many columns to be noisy in.
     """
-    together = (X - X.mean(axis=0), places)
     x, y = basis(gram(X, QUICK), multiples), basis(gram(Y, QUICK), multiples)
-    few = basis(gram(np.hstack(together), QUICK), multiples[:WITH_PLACES])
-    wide = Basis(y.columns, y.scales[:WITH_PLACES])
     groups = np.zeros(len(X), dtype=np.int64)
-    return [Quadratic(x, y, groups), Quadratic(few, wide, groups)]
+    found = [Quadratic(x.columns, y.columns, views(x, y, multiples), groups)]
+    widest = sorted((m for m in multiples if m < np.inf), reverse=True)[:WITH_PLACES]
+    if widest:
+        few = basis(gram(np.hstack([X - X.mean(axis=0), places]), QUICK), widest)
+        seen = [View((m, m), few.at(m), y.at(m)) for m in widest]
+        found.append(Quadratic(few.columns, y.columns, seen, groups))
+    return found
 
 
 # ------------------------------------------------------------------------------- columns

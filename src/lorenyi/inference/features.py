@@ -5,13 +5,16 @@ feature map in the eigenvectors' basis, with :math:`\frac1n \sum_i c_{ij} c_{il}
 \delta_{jl}`. A test of independence asks whether the products :math:`c_{ij} c_{il}` of one variable
 go with those of another. These are smooth functions of the row, so few columns U span them at all
 bandwidths: the products are U R, with a small matrix R for each bandwidth.
+
+At an infinite bandwidth a Gaussian kernel compares rows by their columns alone, linearly: that part
+of a variable is its columns, with indicators for categories.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -19,10 +22,11 @@ from lorenyi import _arrays
 from lorenyi.data.sources import slices
 from lorenyi.gram import Gram, Points
 from lorenyi.gram.factors import Factor
-from lorenyi.kernels import Gaussian, Laplacian
+from lorenyi.kernels import Delta, Gaussian, Laplacian
 from lorenyi.spectra import cholesky
 
-BANDWIDTHS = (2.0, 1.0, 0.5, 0.25)  # multiples of the median that a test looks at
+BANDWIDTHS = (np.inf, 2.0, 1.0, 0.5, 0.25)  # multiples of the median that a test looks at
+WIDE = 2.0  # multiple at which integers that count as labels are numbers
 MAX_RANK = 20  # leading eigenvectors of a bandwidth; 40 had no more power at 100 rows
 MAX_LEVELS = 200  # categories that are told apart; rarer ones count as one
 MAX_BASIS = 128  # columns that products are reduced to
@@ -52,14 +56,42 @@ class Scale:
 
 
 @dataclass(frozen=True, eq=False)
+class Linear:
+    """The columns of a variable over those of the basis: their covariance has norm 1."""
+
+    products: np.ndarray
+
+
+Part: TypeAlias = Scale | Linear
+
+
+@dataclass(frozen=True, eq=False)
 class Basis:
-    """A variable at several bandwidths: n x q centered columns, and a `Scale` for each."""
+    """A variable at several bandwidths.
+
+    Attributes
+    ----------
+    columns : array, n x q
+        Centered: what all parts are made of.
+    parts : dict
+        By multiples of the bandwidth; that of a variable without bandwidth by 1.
+    is_scaled : bool
+        Whether it has a bandwidth.
+    numbers : Scale or None
+        Of integers that count as labels: as numbers, at the multiple `WIDE`.
+    """
 
     columns: np.ndarray
-    scales: tuple[Scale, ...]
+    parts: dict[float, Part]
+    is_scaled: bool
+    numbers: Scale | None = None
+
+    def at(self, multiple: float) -> Part:
+        """Return the part at a multiple; without bandwidth, the only one."""
+        return self.parts[multiple if self.is_scaled or multiple == np.inf else 1.0]
 
 
-def basis(A: Gram, multiples: Sequence[float]) -> Basis:
+def basis(A: Gram, multiples: Sequence[float], numbers: Gram | None = None) -> Basis:
     """Return the features of a variable.
 
     Parameters
@@ -67,16 +99,22 @@ def basis(A: Gram, multiples: Sequence[float]) -> Basis:
     A : Gram
         Of NumPy arrays, with equal weights.
     multiples : sequence of float
-        Of the bandwidth of A. One without bandwidth has the same features at each.
+        Of the bandwidth of A.
+    numbers : Gram, optional
+        The integers that count as labels in A, as numbers.
     """
-    at = list(multiples) if has_bandwidth(A) else [1.0]
+    is_scaled = has_bandwidth(A)
+    at = [m for m in multiples if m < np.inf] if is_scaled else [1.0]
     found = [_eigenfeatures(scaled(A, m)) for m in at]
-    columns, parts = _reduced(found)
-    scales = [
-        Scale(values, *pairs, products)
-        for (values, _, pairs), products in zip(found, parts, strict=True)
-    ]
-    return Basis(columns, tuple(scales if len(at) > 1 else scales * len(multiples)))
+    if numbers is not None:
+        found.append(_eigenfeatures(scaled(numbers, WIDE)))
+    lines = _lines(A) if np.inf in multiples else np.empty((len(A), 0))
+    columns, products = _reduced(found, lines)
+    scales = [Scale(v, *pairs, R) for (v, _, pairs), R in zip(found, products, strict=False)]
+    parts: dict[float, Part] = dict(zip(at, scales, strict=False))
+    if lines.shape[1]:
+        parts[np.inf] = Linear(products[-1])
+    return Basis(columns, parts, is_scaled, None if numbers is None else scales[-1])
 
 
 def has_bandwidth(A: Gram) -> bool:
@@ -144,37 +182,54 @@ def _of_categories(A: Gram) -> _Found:
     return share, (level[:, None] == each).astype(np.float64), (each, each)
 
 
+def _lines(A: Gram) -> np.ndarray:
+    """Return the columns of a variable, centered, of a covariance of norm 1; none of a matrix."""
+    columns = []
+    for f in A.factors:
+        if not isinstance(f, Points) or not isinstance(f.kernel, (Delta, Gaussian, Laplacian)):
+            return np.empty((len(A), 0))
+        if isinstance(f.kernel, Delta):
+            share, indicators, _ = _of_categories(A.with_factors([f]))
+            columns.append(indicators / np.sqrt(share))
+        else:
+            columns.append(_arrays.to_numpy(f.source.all()).reshape(len(A), -1))
+    X = np.hstack(columns)
+    X = X - X.mean(axis=0)
+    size = float(np.linalg.norm(X.T @ X / len(X)))
+    return np.asarray(X / np.sqrt(size)) if size > 0.0 else np.empty((len(A), 0))
+
+
 # ------------------------------------------------------------------------------- all of them
 
 
-def _products(found: Sequence[_Found], rows: slice | np.ndarray) -> np.ndarray:
+def _products(found: Sequence[_Found], lines: np.ndarray, rows: slice | np.ndarray) -> np.ndarray:
     """Return c_ij c_il of all bandwidths, scaled to what they weigh in the information."""
     parts = []
     for values, c, (i, j) in found:
         few = c[rows]
         twice = np.where(i == j, 1.0, np.sqrt(2.0))  # (j, l) stands for (l, j) too
         parts.append(few[:, i] * few[:, j] * (twice / np.sqrt(np.maximum(values[i], values[j]))))
-    return np.hstack(parts)
+    return np.hstack([*parts, lines[rows]])
 
 
-def _reduced(found: Sequence[_Found]) -> tuple[np.ndarray, list[np.ndarray]]:
-    """Return columns U that span the centered products, and each bandwidth's R."""
-    n = len(found[0][1])
+def _reduced(found: Sequence[_Found], lines: np.ndarray) -> tuple[np.ndarray, list[np.ndarray]]:
+    """Return columns U that span centered products and lines, and R of each of them."""
+    n = len(lines)
     some = np.arange(0, n, -(-n // MAX_BASIS_ROWS))
-    P = _products(found, some)
+    P = _products(found, lines, some)
     P -= P.mean(axis=0)
     energy, E = _principal(P)
     total = float(energy[energy > 0].sum())
     enough = int(np.searchsorted(np.cumsum(energy), (1.0 - LEFT_OF_PRODUCTS) * total)) + 1
     size = min(enough, MAX_BASIS, int(np.count_nonzero(energy > 1e-12 * total)))
     E = E[:, :size]
-    columns = np.concatenate([_products(found, cut) @ E for cut in slices(n, 8192)])
+    columns = np.concatenate([_products(found, lines, cut) @ E for cut in slices(n, 8192)])
     columns -= columns.mean(axis=0)
     parts, start = [], 0
     for values, _, (i, j) in found:
         mine = slice(start, start := start + len(i))
         parts.append(E[mine].T * np.sqrt(np.maximum(values[i], values[j])))
-    return columns, parts
+    return columns, [*parts, E[start:].T]
 
 
 def _principal(P: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -14,8 +14,8 @@ from lorenyi._progress import Progress
 from lorenyi._threads import one_thread
 from lorenyi.estimate import Estimate
 from lorenyi.functionals import plain
-from lorenyi.gram import Gram, Points
-from lorenyi.inference.features import BANDWIDTHS, basis, has_bandwidth
+from lorenyi.gram import Gram, Points, gram
+from lorenyi.inference.features import BANDWIDTHS, basis
 from lorenyi.inference.permuting import (
     orders,
     permute,
@@ -23,10 +23,10 @@ from lorenyi.inference.permuting import (
     require_level,
     require_permutations,
 )
-from lorenyi.inference.quadratic import Quadratic
+from lorenyi.inference.quadratic import Quadratic, views
 from lorenyi.inference.result import TestResult
 from lorenyi.inference.rows import tested_rows
-from lorenyi.kernels import Delta
+from lorenyi.kernels import Delta, Gaussian
 from lorenyi.measures import (
     Functional,
     Variable,
@@ -77,12 +77,14 @@ def independence_test(
 ) -> IndependenceTest:
     """Test whether x and y are independent, or independent given labels.
 
-    The statistic is the information of order 1 near independence (`inference.quadratic`), at
-    several multiples of the bandwidths; the largest counts, standardized over observed and permuted
-    values alike. The level is exact: at independence P(p <= level) <= level, for any number of
-    rows, ties, discrete and mixed variables. The rows of y are permuted, within the groups of
-    `given`. The time is proportional to the number of rows; of more than 200,000, a random sample
-    is tested.
+    The statistic is the information of order 1 near independence (`inference.quadratic`), in
+    several views: at multiples of the bandwidths, the same for x and y; at the widest for one and
+    the narrowest for the other; and of the columns themselves, linearly. It is the soft maximum of
+    these, standardized over observed and permuted values alike. Integers of few values, which count
+    as labels, are looked at as numbers too. The level is exact: at independence P(p <= level) <=
+    level, for any number of rows, ties, discrete and mixed variables. The rows of y are permuted,
+    within the groups of `given`. The time is proportional to the number of rows; of more than
+    200,000, a random sample is tested.
 
     Parameters
     ----------
@@ -94,8 +96,8 @@ def independence_test(
     weights : array, optional
         Frequencies of the rows: whole numbers.
     bandwidths : sequence of float
-        Multiples of the bandwidths that were chosen from the data. A kernel with a bandwidth given
-        as a number, such as ``gram(x, Gaussian(1.0))``, stays as it is.
+        Multiples of the bandwidths that were chosen from the data, infinity being linear. A kernel
+        with a bandwidth given as a number, such as ``gram(x, Gaussian(1.0))``, stays as it is.
     entropy : callable, optional
         A functional such as `Renyi(2)`. Then the statistic is the (conditional) mutual information
         by it, in bits, at the variables' own bandwidths, computed anew for each permutation.
@@ -125,7 +127,7 @@ def independence_test(
     >>> x = np.linspace(0.0, 1.0, 60)
     >>> found = lr.independence_test(x, np.cos(9.0 * x))
     >>> found.pvalue, found.bandwidth
-    (0.005, 0.5)
+    (0.005, (0.25, 2.0))
     >>> found.information
     0.288 ± 0.043 bits (x: Gaussian(sigma=0.3051), y: Gaussian(sigma=0.7269))
     """
@@ -135,7 +137,10 @@ def independence_test(
     multiples = require_bandwidths(bandwidths)
     names = {"x": x, "y": y} | ({} if given is None else {"given": given})
     grams = [variable(v, of_data(v, weights), name) for name, v in names.items()]
-    A, B, *C = tested_rows(grams, seed)
+    both = [as_numbers(v, of_data(v, weights)) for v in (x, y)] if entropy is None else []
+    A, B, *rest = tested_rows([*grams, *(N for N in both if N is not None)], seed)
+    C, views_of = rest[: len(grams) - 2], iter(rest[len(grams) - 2 :])
+    numbers = [None if N is None else next(views_of) for N in both]
     groups = labels(C[0]) if C else np.zeros(len(A), dtype=np.int64)
 
     if block is not None and C:
@@ -145,15 +150,15 @@ def independence_test(
 
     with one_thread():
         if entropy is not None:
-            scan, statistic = None, _exact(A, B, C, plain(entropy), order)
+            names, statistic = [None], _exact(A, B, C, plain(entropy), order)
         else:
-            scan = multiples if has_bandwidth(A) or has_bandwidth(B) else None
-            at = scan or (1.0,)
-            found = Quadratic(basis(A, at), basis(B, at), groups)
+            first, second = (basis(G, multiples, N) for G, N in zip((A, B), numbers, strict=True))
+            seen = views(first, second, multiples)
+            found = Quadratic(first.columns, second.columns, seen, groups)
+            names = found.names
             statistic = lambda i: found(None if i is None else order(i))  # noqa: E731
         found_by = permute(statistic, permutations, level, progress)
-    scan = scan if scan is not None and len(scan) > 1 else None
-    return IndependenceTest.of(found_by, scan, permutations, level, len(A), variables=tuple(grams))
+    return IndependenceTest.of(found_by, names, permutations, level, len(A), variables=tuple(grams))
 
 
 def _exact(
@@ -175,16 +180,27 @@ def of_data(x: Variable, weights: Any) -> Any:
     return None if isinstance(x, Gram) else weights
 
 
+def as_numbers(x: Variable, weights: Any) -> Gram | None:
+    """Return integers as numbers, where their few values count as labels; None for all else."""
+    if isinstance(x, (Gram, tuple)):
+        return None
+    values = np.asarray(x)
+    if values.dtype.kind not in "iu" or values.ndim != 1 or not gram(x).is_nominal:
+        return None
+    several = len(np.unique(values)) > 2
+    return gram(values.astype(np.float64), Gaussian(), weights=weights) if several else None
+
+
 def require_bandwidths(bandwidths: Sequence[float]) -> tuple[float, ...]:
     """Return multiples of bandwidths as numbers; refuse what is none."""
     try:
         found = tuple(float(m) for m in bandwidths)
     except (TypeError, ValueError):
         found = ()
-    if not found or not all(0.0 < m < np.inf for m in found):
+    if not found or not all(m > 0.0 for m in found):
         raise ValueError(
             f"bandwidths={bandwidths!r}: give positive multiples of the bandwidths, such as "
-            f"{BANDWIDTHS}"
+            f"{BANDWIDTHS}, inf being linear"
         )
     return found
 

@@ -14,16 +14,21 @@ Pairs of eigenvectors with :math:`n \lambda_j \mu_k` well below 1 are not resolv
 in the information they are bounded by :math:`\lambda_j \mu_k`. In the expansion they would each
 count as much as the leading ones, so a share of 1 / n is added to a and b. Without it the power at
 100 rows is .52 where the information has .63 (a linear relation, 60 tables), with it .62.
+
+Of the columns themselves, at an infinite bandwidth, the sum is that of their squared covariances:
+the RV coefficient over 2 ln 2, for two columns the information of a normal pair near independence.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from lorenyi.inference.features import Basis, Scale
+from lorenyi.inference.features import WIDE, Basis, Part, Scale
 
 UNRESOLVED = 0.3  # of 1 / n; 0, 0.3, 1, 3 and 10 were tried
 
@@ -48,42 +53,88 @@ def weights(x: Scale, y: Scale, shift: float) -> np.ndarray:
     return np.asarray((weight(a, c, b, d) + weight(a, d, b, c)) / (4.0 * math.log(2)))
 
 
+@dataclass(frozen=True, eq=False)
+class View:
+    """Two variables at one bandwidth each, which is named by its multiples, if there is one."""
+
+    name: tuple[float, float] | None
+    x: Part
+    y: Part
+
+
+def views(x: Basis, y: Basis, multiples: Sequence[float]) -> list[View]:
+    """Return how a test looks at two variables.
+
+    At each multiple for both; at the widest for one and the narrowest for the other, which sees a
+    function that oscillates; at infinity; and integers that count as labels also as numbers.
+    """
+    finite = [m for m in multiples if m < np.inf]
+    if not (x.is_scaled or y.is_scaled):
+        found = [View(None, x.at(1.0), y.at(1.0))]
+    else:
+        found = [View((m, m), x.at(m), y.at(m)) for m in finite]
+        if np.inf in x.parts and np.inf in y.parts:
+            found.append(View((np.inf, np.inf), x.at(np.inf), y.at(np.inf)))
+    if x.is_scaled and y.is_scaled and len(finite) > 1:
+        for a, b in ((max(finite), min(finite)), (min(finite), max(finite))):
+            found.append(View((a, b), x.at(a), y.at(b)))
+    if finite and (x.numbers or y.numbers):
+        wide = (v.numbers or v.at(max(finite)) for v in (x, y))
+        found.append(View((WIDE, WIDE), *wide))
+    return found
+
+
 class Quadratic:
-    """The sum of squares of two variables, at each bandwidth, for any order of the second's rows.
+    """The sum of squares of two variables, in each view, for any order of the second's rows.
 
     Given labels it is the mean over their groups, weighed by their sizes.
 
     Parameters
     ----------
-    x, y : Basis
-        With the same rows and bandwidths.
+    x, y : array, n x q and n x r
+        Columns of their bases.
+    views : list of View
+        Which parts of these are compared.
     groups : array of n
         Group of each row; an order keeps rows within their groups.
     """
 
-    def __init__(self, x: Basis, y: Basis, groups: np.ndarray) -> None:
+    def __init__(
+        self, x: np.ndarray, y: np.ndarray, views: Sequence[View], groups: np.ndarray
+    ) -> None:
         rows = np.argsort(groups, kind="stable")
         sizes = np.bincount(groups)
         self.groups: list[Any] = np.split(rows, np.cumsum(sizes)[:-1])
         if len(sizes) == 1:
             self.groups = [slice(None)]  # without copies
-        self.x, self.y, self.n = x, y, len(groups)
-        self.columns = [x.columns[group] for group in self.groups]
+        self.y, self.n, self.views = y, len(groups), views
+        self.columns = [x[group] for group in self.groups]
         self.columns = [part - part.mean(axis=0) for part in self.columns]
         shift = UNRESOLVED * len(sizes) / self.n
-        pairs = zip(x.scales, y.scales, strict=True)
-        self.weights = [weights(s, t, shift) for s, t in pairs]
+        self.weights = [_weights(view, shift) for view in views]
+
+    @property
+    def names(self) -> list[tuple[float, float] | None]:
+        """The bandwidths of each view."""
+        return [view.name for view in self.views]
 
     def __call__(self, order: np.ndarray | None = None) -> np.ndarray:
-        """Return the statistic in bits at each bandwidth; `order` is that of the rows of y."""
-        y = self.y.columns if order is None else self.y.columns[order]
+        """Return the statistic in bits in each view; `order` is that of the rows of y."""
+        y = self.y if order is None else self.y[order]
         total = np.zeros(len(self.weights))
         for x, group in zip(self.columns, self.groups, strict=True):
             total += len(x) / self.n * self._bits(x.T @ y[group] / len(x))
         return total
 
     def _bits(self, covariance: np.ndarray) -> np.ndarray:
-        scales = zip(self.x.scales, self.y.scales, self.weights, strict=True)
-        return np.array(
-            [float(np.sum(w * (s.products.T @ covariance @ t.products) ** 2)) for s, t, w in scales]
-        )
+        found = []
+        for view, w in zip(self.views, self.weights, strict=True):
+            moved = view.x.products.T @ covariance @ view.y.products
+            found.append(float(np.sum(w * moved**2)))
+        return np.array(found)
+
+
+def _weights(view: View, shift: float) -> Any:
+    if isinstance(view.x, Scale) and isinstance(view.y, Scale):
+        return weights(view.x, view.y, shift)
+    return 0.5 / math.log(2)

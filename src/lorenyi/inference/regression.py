@@ -25,6 +25,7 @@ from lorenyi.inference.features import BANDWIDTHS, has_bandwidth, scaled
 from lorenyi.kernels import Delta, Gaussian
 from lorenyi.spectra import cholesky
 
+WIDTHS = tuple(m for m in BANDWIDTHS if m < np.inf)
 RIDGES = np.logspace(-6.0, 0.0, 7)  # of a matrix of trace 1
 MAX_COLUMNS = 300  # of the factor
 LEFT_OF_TRACE = 1e-6  # below the smallest ridge nothing is resolved
@@ -80,7 +81,7 @@ def residuals(Y: np.ndarray, C: Gram, Z: np.ndarray | None = None) -> np.ndarray
 def fits(Y: np.ndarray, C: Gram) -> list[Fit]:
     """Return the fit to each column by the bandwidth and the ridge that predict it best."""
     best: list[Fit | None] = [None] * Y.shape[1]
-    for multiple in BANDWIDTHS if has_bandwidth(C) else (1.0,):
+    for multiple in WIDTHS if has_bandwidth(C) else (1.0,):
         U, s = _singular(scaled(C, multiple))
         P, leverage = U.T @ Y, U**2
         for ridge in RIDGES:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -21,8 +22,8 @@ class TestResult:
     Attributes
     ----------
     statistic : float
-        The observed value. Of several bandwidths the largest standardized one: how many deviations
-        it lies above the mean of observed and permuted values.
+        The observed value. Of several views of the data the soft maximum of standardized ones: how
+        many deviations they lie above the mean of observed and permuted values.
     pvalue : float
         (1 + b) / (1 + m), with b of m permutations at or above the statistic. It is never 0, and
         with m = 99 it cannot be below .01; its own standard error is about sqrt(p (1 - p) / m).
@@ -31,14 +32,17 @@ class TestResult:
     excess : float
         The information near independence that the statistic is of, in bits, less its mean over
         the permutations: what there is beyond chance.
-    bandwidth : float or None
-        The multiple of the variables' bandwidths that the statistic is of.
+    bandwidth : pair of float or None
+        The multiples of the bandwidths of x and y at which the largest statistic is; infinity: that
+        of the columns themselves, linearly. None where there is no bandwidth.
     permutations : int
         How many were asked for. There are fewer in `null` where the test ended early, because a
         p-value at or below `level` would lead to so many permutations above the statistic with a
         probability of at most 0.001 at each look, were the standardization known beforehand.
     level : float or None
         Of significance, for ending early.
+    is_standardized : bool
+        Whether the statistic is of several, in deviations, or of one, in bits.
     n : int
         Number of rows.
     """
@@ -49,31 +53,32 @@ class TestResult:
     pvalue: float
     null: np.ndarray
     excess: float
-    bandwidth: float | None
+    bandwidth: tuple[float, float] | None
     permutations: int
     level: float | None
+    is_standardized: bool
     n: int
 
     @classmethod
     def of(
         cls,
         found: Permuted,
-        multiples: tuple[float, ...] | None,
+        names: Sequence[tuple[float, float] | None],
         permutations: int,
         level: float | None,
         n: int,
         **more: Any,
     ) -> Self:
         """Make a result of what permutations say."""
-        bandwidth = None if multiples is None else multiples[found.largest]
         return cls(
             statistic=found.statistic,
             pvalue=found.pvalue,
             null=found.null,
             excess=found.excess,
-            bandwidth=bandwidth,
+            bandwidth=names[found.largest],
             permutations=permutations,
             level=level,
+            is_standardized=len(names) > 1,
             n=n,
             **more,
         )
@@ -90,9 +95,10 @@ class TestResult:
 
     def _facts(self) -> list[tuple[str, str]]:
         """Return names and values, the most important first."""
-        several = self.bandwidth is not None
-        number = f"{self.statistic:.4g}{' deviations' if several else self._unit}"
-        at = f" at {self.bandwidth:g} x the bandwidth" if several else ""
+        number = f"{self.statistic:.4g}{' deviations' if self.is_standardized else self._unit}"
+        at = ""
+        if self.bandwidth is not None:
+            at = " at {:g} and {:g} x the bandwidths".format(*self.bandwidth)
         count = f"{len(self.null)}"
         if self.ended_early:
             count += f" of {self.permutations}: p <= {self.level:g} is out of reach "

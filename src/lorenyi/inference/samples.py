@@ -24,9 +24,10 @@ from lorenyi.inference.permuting import (
     permute,
     require_level,
     require_permutations,
+    soft_maximum,
     standardized,
 )
-from lorenyi.inference.quadratic import Quadratic
+from lorenyi.inference.quadratic import Quadratic, views
 from lorenyi.inference.result import TestResult
 from lorenyi.inference.rows import tested_rows
 from lorenyi.kernels import Delta
@@ -42,7 +43,7 @@ class ColumnChange:
     name : str
         The column.
     statistic : float
-        Its largest standardized statistic.
+        The soft maximum of its standardized statistics.
     pvalue : float
         The share of permutations in which any column has one as large: corrected for having looked
         at all of them.
@@ -141,7 +142,10 @@ def two_sample_test(
         sample = basis(B, multiples)
 
         def made(A: Gram) -> Quadratic:
-            return Quadratic(basis(A, multiples), sample, groups)
+            points = basis(A, multiples)
+            return Quadratic(
+                points.columns, sample.columns, views(points, sample, multiples), groups
+            )
 
         statistics = parallel(made, sides)
 
@@ -152,11 +156,11 @@ def two_sample_test(
         found = permute(permuted, permutations, level, progress)
     return TwoSampleTest.of(
         found,
-        multiples * len(sides),
+        [name for each in statistics for name in each.names],
         permutations,
         level,
         len(B),
-        columns=_changes(found.values[:, len(multiples) :], names),
+        columns=_changes(found.values, [len(each.views) for each in statistics], names),
         samples=(x, y),
     )
 
@@ -169,20 +173,21 @@ def _columns(points: Any) -> tuple[list[Any], list[str]]:
     return [], []
 
 
-def _changes(values: np.ndarray, names: Sequence[str]) -> tuple[ColumnChange, ...]:
+def _changes(
+    values: np.ndarray, counts: Sequence[int], names: Sequence[str]
+) -> tuple[ColumnChange, ...]:
     """Return what each column says, with p-values for the largest of all columns."""
     if not names:
         return ()
-    pool = len(values)
-    scores = standardized(values).reshape(pool, len(names), -1)
-    best = scores[0].argmax(axis=1)
-    largest = scores.max(axis=2)  # of each column
+    ends = np.cumsum(counts)
+    scores, pool = standardized(values), len(values)
+    own = [slice(end - count, end) for count, end in zip(counts[1:], ends[1:], strict=True)]
+    largest = np.column_stack([soft_maximum(scores[:, mine]) for mine in own])
     any_column = largest[1:].max(axis=1)
-    bits = values.reshape(pool, len(names), -1)
     found = []
-    for j, name in enumerate(names):
+    for j, (name, mine) in enumerate(zip(names, own, strict=True)):
         above = int(np.count_nonzero(any_column >= largest[0, j] - 1e3 * TIE))
-        own = bits[:, j, best[j]]
-        excess = float(own[0] - own[1:].mean())
+        bits = values[:, mine][:, scores[0, mine].argmax()]
+        excess = float(bits[0] - bits[1:].mean())
         found.append(ColumnChange(name, float(largest[0, j]), (1 + above) / pool, excess))
     return tuple(sorted(found, key=lambda column: (column.pvalue, -column.statistic)))

@@ -54,7 +54,7 @@ class PermutationDisplay(Display):
     @classmethod
     def from_result(cls, result: TestResult) -> PermutationDisplay:
         """Return the picture of a test; nothing is drawn until `plot`."""
-        label = "statistic (bits)" if result.bandwidth is None else "largest standardized statistic"
+        label = "soft maximum of deviations" if result.is_standardized else "statistic (bits)"
         return cls(result.statistic, result.null, result.pvalue, label=label)
 
     def _draw(self, ax: Axes) -> None:
