@@ -10,7 +10,7 @@ import lorenyi as lr
 from lorenyi.inference import features, quadratic
 from lorenyi.inference.features import BANDWIDTHS, basis, scaled
 from lorenyi.inference.permuting import STOP_ERROR, looks, pooled
-from lorenyi.inference.quadratic import Quadratic
+from lorenyi.inference.quadratic import Quadratic, views
 
 
 def draw(kind, rng, n):
@@ -116,9 +116,12 @@ def naive(x, y, shift):
     return total / (2 * math.log(2))
 
 
-def statistic(x, y, multiples=(1.0,)):
-    found = Quadratic(*(basis(lr.gram(v), multiples) for v in (x, y)), np.zeros(len(x), dtype=int))
-    return found()
+def statistic(x, y, multiples=(1.0,), numbers=(None, None)):
+    """Return bits by the name of the view, of arrays or Grams."""
+    a, b = (basis(lr.gram(v), multiples, N) for v, N in zip((x, y), numbers, strict=True))
+    groups = np.zeros(len(a.columns), dtype=int)
+    found = Quadratic(a.columns, b.columns, views(a, b, multiples), groups)
+    return dict(zip(found.names, found(), strict=True))
 
 
 def few_values(seed=0, n=60):
@@ -134,7 +137,7 @@ def test_the_statistic_is_the_sum_of_squares(share, monkeypatch):
     monkeypatch.setattr(features, "LEFT_OF_TRACE", 1e-14)
     monkeypatch.setattr(features, "LEFT_OF_PRODUCTS", 1e-14)
     x, y = few_values()
-    assert statistic(x, y)[0] == pytest.approx(naive(x, y, share / len(x)), rel=1e-9)
+    assert statistic(x, y)[1.0, 1.0] == pytest.approx(naive(x, y, share / len(x)), rel=1e-9)
 
 
 def test_for_labels_it_is_pearsons_chi_square(monkeypatch):
@@ -146,7 +149,49 @@ def test_for_labels_it_is_pearsons_chi_square(monkeypatch):
     np.add.at(table, (x, y), 1)
     chi = scipy.stats.chi2_contingency(table, correction=False).statistic
     expected = chi / (2 * 200 * math.log(2))
-    assert statistic(x.astype(str), y.astype(str))[0] == pytest.approx(expected, rel=1e-10)
+    assert statistic(x.astype(str), y.astype(str))[None] == pytest.approx(expected, rel=1e-10)
+
+
+def test_at_an_infinite_bandwidth_it_is_the_rv_coefficient(monkeypatch):
+    """Of one column each: the squared correlation; with labels, the share of variance explained.
+
+    The basis leaves what has less than 1e-12 of the energy.
+    """
+    monkeypatch.setattr(features, "LEFT_OF_PRODUCTS", 1e-14)
+    rng = np.random.default_rng(0)
+    X, Y = rng.normal(size=(2, 50, 2))
+    Y[:, 0] += X[:, 0]
+
+    def linear(x, y):
+        return statistic(x, y, (np.inf, 2.0))[np.inf, np.inf] * 2 * math.log(2)
+
+    C = np.cov(np.hstack([X, Y]).T)
+    expected = np.sum(C[:2, 2:] ** 2) / np.linalg.norm(C[:2, :2]) / np.linalg.norm(C[2:, 2:])
+    assert linear(X, Y) == pytest.approx(expected, rel=1e-9)
+    expected = np.corrcoef(X[:, 0], Y[:, 0])[0, 1] ** 2
+    assert linear(X[:, 0], Y[:, 0]) == pytest.approx(expected, rel=1e-9)
+    label = rng.choice(["a", "b"], 50)
+    means = [X[label == k, 0].mean() for k in label]
+    assert linear(X[:, 0], label) == pytest.approx(np.var(means) / np.var(X[:, 0]), rel=1e-9)
+
+
+def test_integers_of_few_values_are_labels_and_numbers():
+    rng = np.random.default_rng(0)
+    x = rng.poisson(3.0, 120)
+    y = rng.poisson(2.0 + 0.5 * np.abs(x - 3.0))
+    assert lr.gram(x).is_nominal
+    found = lr.independence_test(x, y)
+    assert found.bandwidth == (2.0, 2.0)
+    assert found.pvalue < lr.independence_test(lr.gram(x), lr.gram(y)).pvalue
+    assert lr.independence_test(x, y, weights=np.ones(120)).pvalue == found.pvalue
+
+
+def test_an_oscillation_is_seen_at_crossed_bandwidths():
+    rng = np.random.default_rng(1)
+    x = rng.uniform(-1, 1, 100)
+    y = np.sin(4 * np.pi * x) + 0.7 * rng.normal(size=100)
+    assert lr.independence_test(x, y).bandwidth == (0.25, 2.0)
+    assert lr.independence_test(y, x).bandwidth == (2.0, 0.25)
 
 
 def test_near_independence_it_is_the_mutual_information(monkeypatch):
@@ -160,7 +205,7 @@ def test_near_independence_it_is_the_mutual_information(monkeypatch):
         x, y = a[rows], b[rows]
         grams = [lr.gram(v, lr.Gaussian(1.0)) for v in (x, y)]
         exact = float(lr.mutual_information(*grams, entropy=lr.Renyi(solver=lr.Exact())))
-        found = Quadratic(*(basis(A, (1.0,)) for A in grams), np.zeros(len(x), dtype=int))()[0]
+        found = statistic(*grams)[None]
         off.append(abs(found / exact - 1))
     assert off[0] < 0.1
     assert off[1] < 0.01
@@ -169,11 +214,16 @@ def test_near_independence_it_is_the_mutual_information(monkeypatch):
 def test_other_bandwidths_are_those_of_scaled_kernels():
     x, y = few_values()
     found = statistic(x, y, BANDWIDTHS)
-    for multiple, value in zip(BANDWIDTHS, found, strict=True):
-        sigma = [multiple * lr.gram(v).factors[0].kernel.sigma for v in (x, y)]
+    assert {(2.0, 0.25), (0.25, 2.0)} < set(found)
+    for multiples, value in found.items():
+        if multiples == (np.inf, np.inf):
+            continue
+        sigma = [
+            m * lr.gram(v).factors[0].kernel.sigma for m, v in zip(multiples, (x, y), strict=True)
+        ]
         grams = [lr.gram(v, lr.Gaussian(s)) for v, s in zip((x, y), sigma, strict=True)]
-        alone = Quadratic(*(basis(A, (1.0,)) for A in grams), np.zeros(60, dtype=int))()
-        assert value == pytest.approx(alone[0], rel=1e-3)  # the shared basis leaves 1e-4
+        alone = statistic(*grams)[None]
+        assert value == pytest.approx(alone, rel=1e-3)  # the shared basis leaves 1e-4
     assert (
         scaled(lr.gram(x), 0.5).factors[0].kernel
         == lr.gram(x, lr.Gaussian(0.5 * 2.0)).factors[0].kernel
@@ -272,8 +322,8 @@ def test_a_bandwidth_given_as_a_number_stays():
     found = lr.independence_test(A, B)
     assert found.bandwidth is None
     assert "bits" in repr(found)
-    assert lr.independence_test(A, y).bandwidth in BANDWIDTHS
-    assert lr.independence_test(x, y, bandwidths=[1]).bandwidth is None
+    assert lr.independence_test(A, y).bandwidth in {(m, m) for m in BANDWIDTHS}
+    assert not lr.independence_test(x, y, bandwidths=[1]).is_standardized
 
 
 def test_many_categories_are_told_apart():

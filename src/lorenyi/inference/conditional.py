@@ -14,7 +14,7 @@ from scipy.stats import rankdata
 
 from lorenyi import _arrays
 from lorenyi._progress import Progress
-from lorenyi._threads import one_thread
+from lorenyi._threads import one_thread, parallel
 from lorenyi.estimate import Estimate
 from lorenyi.gram import Gram, Points, gram
 from lorenyi.gram.factors import Factor
@@ -183,14 +183,16 @@ def _statistics(
     The second sees dependence whose sign changes with z. Its widest bandwidths are enough: the
     others have many columns to be noisy in.
     """
-    x, y = basis(gram(X, QUICK), multiples), basis(gram(Y, QUICK), multiples)
+    widest = tuple(sorted((m for m in multiples if m < np.inf), reverse=True)[:WITH_PLACES])
+    jobs = [(X, multiples), (Y, multiples)]
+    if widest:
+        jobs.append((np.hstack([X - X.mean(axis=0), places]), widest))
+    x, y, *together = parallel(lambda job: basis(gram(job[0], QUICK), job[1]), jobs)
     groups = np.zeros(len(X), dtype=np.int64)
     found = [Quadratic(x.columns, y.columns, views(x, y, multiples), groups)]
-    widest = sorted((m for m in multiples if m < np.inf), reverse=True)[:WITH_PLACES]
-    if widest:
-        few = basis(gram(np.hstack([X - X.mean(axis=0), places]), QUICK), widest)
-        seen = [View((m, m), few.at(m), y.at(m)) for m in widest]
-        found.append(Quadratic(few.columns, y.columns, seen, groups))
+    for both in together:
+        seen = [View((m, m), both.at(m), y.at(m)) for m in widest]
+        found.append(Quadratic(both.columns, y.columns, seen, groups))
     return found
 
 

@@ -108,7 +108,8 @@ def basis(A: Gram, multiples: Sequence[float], numbers: Gram | None = None) -> B
     found = [_eigenfeatures(scaled(A, m)) for m in at]
     if numbers is not None:
         found.append(_eigenfeatures(scaled(numbers, WIDE)))
-    lines = _lines(A) if np.inf in multiples else np.empty((len(A), 0))
+    is_linear = np.inf in multiples and (is_scaled or A.is_nominal)
+    lines = _lines(A) if is_linear else np.empty((len(A), 0))
     columns, products = _reduced(found, lines)
     scales = [Scale(v, *pairs, R) for (v, _, pairs), R in zip(found, products, strict=False)]
     parts: dict[float, Part] = dict(zip(at, scales, strict=False))

@@ -137,10 +137,8 @@ def independence_test(
     multiples = require_bandwidths(bandwidths)
     names = {"x": x, "y": y} | ({} if given is None else {"given": given})
     grams = [variable(v, of_data(v, weights), name) for name, v in names.items()]
-    both = [as_numbers(v, of_data(v, weights)) for v in (x, y)] if entropy is None else []
-    A, B, *rest = tested_rows([*grams, *(N for N in both if N is not None)], seed)
-    C, views_of = rest[: len(grams) - 2], iter(rest[len(grams) - 2 :])
-    numbers = [None if N is None else next(views_of) for N in both]
+    numbers = [as_numbers(v, G, weights) for v, G in zip((x, y), grams, strict=False)]
+    A, B, *C = tested_rows(grams, seed)
     groups = labels(C[0]) if C else np.zeros(len(A), dtype=np.int64)
 
     if block is not None and C:
@@ -152,7 +150,8 @@ def independence_test(
         if entropy is not None:
             names, statistic = [None], _exact(A, B, C, plain(entropy), order)
         else:
-            first, second = (basis(G, multiples, N) for G, N in zip((A, B), numbers, strict=True))
+            integers = [None if N is None else tested_rows([N], seed)[0] for N in numbers]
+            first, second = basis(A, multiples, integers[0]), basis(B, multiples, integers[1])
             seen = views(first, second, multiples)
             found = Quadratic(first.columns, second.columns, seen, groups)
             names = found.names
@@ -180,15 +179,14 @@ def of_data(x: Variable, weights: Any) -> Any:
     return None if isinstance(x, Gram) else weights
 
 
-def as_numbers(x: Variable, weights: Any) -> Gram | None:
+def as_numbers(x: Variable, A: Gram, weights: Any) -> Gram | None:
     """Return integers as numbers, where their few values count as labels; None for all else."""
-    if isinstance(x, (Gram, tuple)):
+    if isinstance(x, Gram) or not A.is_nominal or len(A.factors) > 1:
         return None
-    values = np.asarray(x)
-    if values.dtype.kind not in "iu" or values.ndim != 1 or not gram(x).is_nominal:
+    values = _arrays.to_numpy(x) if _arrays.is_array(x) else np.asarray(x)
+    if values.dtype.kind not in "iu" or values.ndim > 1 or len(np.unique(values)) < 3:
         return None
-    several = len(np.unique(values)) > 2
-    return gram(values.astype(np.float64), Gaussian(), weights=weights) if several else None
+    return gram(values.astype(np.float64), Gaussian(), weights=weights)
 
 
 def require_bandwidths(bandwidths: Sequence[float]) -> tuple[float, ...]:

@@ -37,7 +37,6 @@ def local_groups(Z: np.ndarray, groups: np.ndarray, seed: int, number: int) -> n
         ordered = groups[order]
         place = np.arange(n) - (np.cumsum(sizes) - sizes)[ordered]
         cut = np.where(sizes > MAX_GROUP, np.ceil(share * sizes), n)[ordered]
-        halves = np.empty(n, dtype=np.int64)
-        halves[order] = 2 * ordered + (place >= cut)
-        _, groups = np.unique(halves, return_inverse=True)
+        groups = np.empty(n, dtype=np.int64)
+        groups[order] = np.cumsum((place == 0) | (place == cut)) - 1
     return groups
