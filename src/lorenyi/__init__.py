@@ -17,6 +17,7 @@ from lorenyi.inference import (
     Chance,
     ColumnChange,
     ConditionalIndependenceTest,
+    Drift,
     IndependenceTest,
     TestResult,
     TwoSampleTest,
@@ -27,6 +28,7 @@ from lorenyi.inference import (
     independence_test,
     pointwise_information,
     split_half,
+    transfer_entropy_test,
     two_sample_test,
 )
 from lorenyi.kernels import (
@@ -82,6 +84,7 @@ __all__ = [
     "ConditionalIndependenceTest",
     "Cosine",
     "Delta",
+    "Drift",
     "Estimate",
     "Exact",
     "Function",
@@ -143,6 +146,7 @@ __all__ = [
     "theory",
     "total_correlation",
     "transfer_entropy",
+    "transfer_entropy_test",
     "two_sample_test",
     "vendi_score",
 ]

@@ -8,7 +8,7 @@ import numpy as np
 
 from lorenyi import _arrays
 from lorenyi.functionals import Renyi
-from lorenyi.gram import gram
+from lorenyi.gram import Gram, gram
 from lorenyi.kernels import Delta
 from lorenyi.measures import Functional, conditional_mutual_information
 
@@ -21,7 +21,8 @@ def transfer_entropy(
     .. math:: T = I(y_t;\ x_{t-1}, \dots, x_{t-p}\ |\ y_{t-1}, \dots, y_{t-q})
 
     Rows of a series depend on each other, so the standard error is too small, and like all
-    conditional information of few rows T is not 0 by chance. Compare with `shuffled_blocks`.
+    conditional information of few rows T is not 0 by chance: `transfer_entropy_test` tells whether
+    it is more than chance.
 
     Parameters
     ----------
@@ -40,15 +41,16 @@ def transfer_entropy(
     >>> lr.transfer_entropy(x, y) > 3 * lr.transfer_entropy(y, x)
     True
     """
+    now, past, own = lagged_grams(source, target, lags, own_lags)
+    return conditional_mutual_information(now, past, given=own, entropy=entropy)
+
+
+def lagged_grams(source: Any, target: Any, lags: int, own_lags: int) -> tuple[Gram, Gram, Gram]:
+    """Return the Grams of y_t, the past of x and the past of y."""
     now, past, own = lagged(source, target, lags, own_lags)
     # Past values are compared as the series is: labels by equality, whatever their number.
     x, y = (Delta() if gram(np.asarray(v)).is_nominal else None for v in (source, target))
-    return conditional_mutual_information(
-        gram(now, y, name="target"),
-        gram(past, x, name="source"),
-        given=gram(own, y, name="target"),
-        entropy=entropy,
-    )
+    return gram(now, y, name="target"), gram(past, x, name="source"), gram(own, y, name="target")
 
 
 def lagged(

@@ -12,14 +12,17 @@ from lorenyi.inference.conditional import (
     ConditionalIndependenceTest,
     conditional_independence_test,
 )
+from lorenyi.inference.drift import Drift
 from lorenyi.inference.independence import IndependenceTest, independence_test
 from lorenyi.inference.result import TestResult
 from lorenyi.inference.samples import ColumnChange, TwoSampleTest, two_sample_test
+from lorenyi.inference.transfer import transfer_entropy_test
 
 __all__ = [
     "Chance",
     "ColumnChange",
     "ConditionalIndependenceTest",
+    "Drift",
     "IndependenceTest",
     "TestResult",
     "TwoSampleTest",
@@ -30,5 +33,6 @@ __all__ = [
     "independence_test",
     "pointwise_information",
     "split_half",
+    "transfer_entropy_test",
     "two_sample_test",
 ]

@@ -9,20 +9,29 @@ import numpy as np
 
 from lorenyi.inference.conditional import ConditionalIndependenceTest, conditional_independence_test
 from lorenyi.inference.independence import IndependenceTest, independence_test
+from lorenyi.inference.permuting import MIN_BLOCKS
 
 __all__ = ["causal_learn_test", "tigramite_test"]
 
 
 def _tested(
-    x: np.ndarray, y: np.ndarray, z: np.ndarray, permutations: int, level: float | None, seed: int
+    x: np.ndarray,
+    y: np.ndarray,
+    z: np.ndarray,
+    permutations: int,
+    level: float | None,
+    seed: int,
+    block: int | None = None,
 ) -> IndependenceTest | ConditionalIndependenceTest:
     """Test columns given others, if any; a search asks for many, and is warned once."""
     if z.shape[1] == 0:
-        return independence_test(x, y, permutations=permutations, level=level, seed=seed)
+        return independence_test(
+            x, y, permutations=permutations, level=level, block=block, seed=seed
+        )
     with warnings.catch_warnings():
         warnings.filterwarnings("once", "given has .* columns of numbers", UserWarning)
         return conditional_independence_test(
-            x, y, z, permutations=permutations, level=level, seed=seed
+            x, y, z, permutations=permutations, level=level, block=block, seed=seed
         )
 
 
@@ -72,12 +81,16 @@ def causal_learn_test(
 
 
 def tigramite_test(
-    *, permutations: int = 199, level: float | None = None, seed: int = 0, verbosity: int = 0
+    *,
+    permutations: int = 199,
+    level: float | None = None,
+    block: int | None = 1,
+    seed: int = 0,
+    verbosity: int = 0,
 ) -> Any:
     """Return a test for tigramite's searches, such as ``PCMCI(frame, tigramite_test())``.
 
-    The value of a link is the information that it has beyond chance, in bits. Rows count as
-    exchangeable given what is conditioned on; there is no block permutation.
+    The value of a link is the information that it has beyond chance, in bits.
 
     Parameters
     ----------
@@ -85,6 +98,9 @@ def tigramite_test(
         Number of permutations of a test.
     level : float, optional
         Tests end early where p <= level is out of reach: the search's alphas or more.
+    block : int, optional
+        Length of the blocks of rows that permutations move. 1: rows count as exchangeable given
+        what is conditioned on. None: as long as tigramite finds from the memory of the data.
     seed : int
         Seed of the permutations.
     verbosity : int
@@ -112,7 +128,10 @@ def tigramite_test(
             key = array.tobytes() + np.asarray(xyz).tobytes()
             if key != self._last[0]:
                 x, y, z = (array[np.asarray(xyz) == part].T for part in range(3))
-                self._last = key, _tested(x, y, z, permutations, level, seed)
+                length = block or self._get_block_length(array, xyz, mode="significance")
+                length = min(int(length), len(x) // MIN_BLOCKS)
+                kept = length if length > 1 else None
+                self._last = key, _tested(x, y, z, permutations, level, seed, kept)
             return self._last[1]
 
         def get_dependence_measure(
