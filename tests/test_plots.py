@@ -20,6 +20,7 @@ from lorenyi.plots import (  # noqa: E402
     EntropyProfileDisplay,
     InformationMatrixDisplay,
     RelevanceDisplay,
+    RowInformationDisplay,
     SelectionPathDisplay,
     SpectrumDisplay,
 )
@@ -424,3 +425,23 @@ def test_layers_are_drawn_by_their_means_and_alignment(ax):
         LayerProfileDisplay(["a", "b"], [1.0])
     with pytest.raises(ValueError, match="there are 1 names"):
         LayerSimilarityDisplay(np.eye(2), ["a"])
+
+
+def test_rows_are_colored_by_what_they_tell(ax):
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=40)
+    y = x + 0.2 * rng.normal(size=40)
+    shown = RowInformationDisplay.from_variables(x, y).plot(ax)
+    colors = np.asarray(shown.points_.get_array())
+    assert colors == pytest.approx(lr.pointwise_information(x, y))
+    assert np.asarray(shown.points_.get_offsets()) == pytest.approx(np.column_stack([x, y]))
+    assert shown.line_ is None
+
+
+@pytest.mark.parametrize("many", [np.eye(12), list("abcabcabcabc"), [np.arange(12.0)] * 2])
+def test_rows_without_a_place_are_sorted(ax, many):
+    y = np.arange(12.0)
+    shown = RowInformationDisplay.from_variables(many, y).plot(ax)
+    expected = np.sort(lr.pointwise_information(many, y))[::-1]
+    assert shown.line_.get_ydata() == pytest.approx(expected)
+    assert shown.points_ is None

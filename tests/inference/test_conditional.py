@@ -6,7 +6,7 @@ import scipy.stats
 
 import lorenyi as lr
 from lorenyi.inference.neighbors import MAX_GROUP, local_groups
-from lorenyi.inference.regression import residuals, standardized_residuals
+from lorenyi.inference.regression import fits, residuals, standardized_residuals
 from lorenyi.inference.searches import causal_learn_test, tigramite_test
 
 
@@ -107,6 +107,38 @@ def test_residuals_forget_a_smooth_function_and_its_noise():
     left = standardized_residuals(Y, lr.gram(z))
     assert abs(np.corrcoef(left[:, 0], e)[0, 1]) > 0.9
     assert abs(np.corrcoef(left[:, 0] ** 2, left[:, 1] ** 2)[0, 1]) < 0.15
+
+
+def test_the_metric_is_the_mean_outer_product_of_the_fits_gradient():
+    """Against differences of the dual form of the fit."""
+    rng = np.random.default_rng(0)
+    Z = rng.normal(size=(40, 2))
+    y = np.sin(2 * Z[:, 0]) + 0.1 * rng.normal(size=40)
+    y -= y.mean()
+    A = lr.gram(Z, lr.Gaussian(1.0))
+    fit = fits(y[:, None], A)[0]
+    dual = (y - fit.fitted) / fit.ridge
+
+    def value(points):
+        distance = ((points[:, None] - Z) ** 2).sum(axis=2)
+        return np.exp(-distance / 2) / 40 @ dual
+
+    assert value(Z) == pytest.approx(fit.fitted, abs=1e-4)
+    step = 1e-5
+    slopes = [(value(Z + step * e) - value(Z - step * e)) / (2 * step) for e in np.eye(2)]
+    M = np.array(slopes) @ np.array(slopes).T
+    root = fit.metric(y, Z)
+    assert root @ root == pytest.approx(M / np.linalg.eigvalsh(M)[-1], abs=1e-3)
+
+
+def test_columns_are_turned_to_the_direction_that_matters():
+    """Of a wave along the diagonal of three columns more than the noise is left without turning."""
+    rng = np.random.default_rng(0)
+    Z = rng.normal(size=(200, 3))
+    y = np.sin(3 * Z.sum(axis=1) / np.sqrt(3))[:, None] + 0.3 * rng.normal(size=(200, 1))
+    plain, turned = residuals(y, lr.gram(Z)), residuals(y, lr.gram(Z), Z)
+    assert np.mean(plain**2) > 0.2
+    assert np.mean(turned**2) < 0.12  # 0.09 is the noise
 
 
 @pytest.mark.parametrize("columns", [1, 3])

@@ -88,8 +88,6 @@ def chance_level(
     >>> round(lr.chance_level(x, y).mean, 1), round(float(lr.mutual_information(x, y)), 1)
     (0.9, 0.9)
     """
-    require_seed(seed)
-    require_permutations(permutations)
     A, B = _sides(x, y, weights, seed)
     values = _permuted(A, B, _called(measure, entropy), permutations, seed, progress)
     error = float(values.std(ddof=1) / np.sqrt(len(values))) if len(values) > 1 else np.nan
@@ -123,16 +121,8 @@ def corrected(
     True
     """
     A, B = _sides(x, y, weights, seed)
-    chance = chance_level(
-        A,
-        B,
-        measure=measure,
-        entropy=entropy,
-        permutations=permutations,
-        seed=seed,
-        progress=progress,
-    )
-    return _called(measure, entropy, values_alone=False)(A, B) - chance.mean
+    chance = _permuted(A, B, _called(measure, entropy), permutations, seed, progress)
+    return _called(measure, entropy, values_alone=False)(A, B) - float(chance.mean())
 
 
 def adjusted_mutual_information(
@@ -162,9 +152,8 @@ def adjusted_mutual_information(
     1.0
     """
     A, B = _sides(x, y, weights, seed)
-    chance = chance_level(
-        A, B, entropy=entropy, permutations=permutations, seed=seed, progress=progress
-    ).mean
+    value = _called(mutual_information, entropy)
+    chance = float(_permuted(A, B, value, permutations, seed, progress).mean())
     H = plain(entropy)
     with one_thread():
         a, b, joint = float(H(A)), float(H(B)), float(H(A * B))
@@ -206,7 +195,6 @@ def split_half(
     >>> abs(halved) < abs(plain)
     True
     """
-    require_seed(seed)
     A, B = _sides(x, y, weights, seed)
     n = len(A)
     if n < 4:
@@ -262,6 +250,8 @@ def _surprise(A: Gram) -> np.ndarray:
 
 
 def _sides(x: Variable, y: Variable, weights: Any, seed: int) -> list[Gram]:
+    """Return the Grams of two variables on the rows of a test."""
+    require_seed(seed)
     named = (("x", x), ("y", y))
     return tested_rows(
         [variable(v, None if isinstance(v, Gram) else weights, name) for name, v in named], seed
@@ -291,6 +281,8 @@ def _permuted(
     seed: int,
     progress: Progress,
 ) -> np.ndarray:
+    """Return a measure of A and B with the rows of B permuted, once for each permutation."""
+    require_permutations(permutations)
     groups = np.zeros(len(B), dtype=np.int64)
     with one_thread(), reporting(progress, permutations, "permutations") as report:
 

@@ -9,6 +9,7 @@ from lorenyi.plots.matrix import InformationMatrixDisplay
 from lorenyi.plots.permutations import PermutationDisplay
 from lorenyi.plots.plane import InformationPlaneDisplay
 from lorenyi.plots.profile import EntropyProfileDisplay
+from lorenyi.plots.rows import RowInformationDisplay
 from lorenyi.plots.selection import RelevanceDisplay, SelectionPathDisplay
 from lorenyi.plots.spectrum import SpectrumDisplay
 
@@ -20,6 +21,7 @@ __all__ = [
     "LayerSimilarityDisplay",
     "PermutationDisplay",
     "RelevanceDisplay",
+    "RowInformationDisplay",
     "SelectionPathDisplay",
     "SpectrumDisplay",
 ]
