@@ -69,7 +69,8 @@ def pvalues(settings: Round) -> list[float]:
     found = []
     for t in range(settings.tables):
         table = settings.number * settings.tables + t
-        rng = np.random.default_rng([table, settings.n, settings.columns])
+        place = list(CASES).index(settings.case)  # other tables in each case
+        rng = np.random.default_rng([table, settings.n, settings.columns, place])
         z = rng.normal(size=(settings.n, settings.columns))
         e, f = rng.normal(size=(2, settings.n))
         x, y = CASES[settings.case](z.sum(axis=1) / np.sqrt(settings.columns), e, f)
