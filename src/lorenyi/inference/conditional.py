@@ -204,7 +204,7 @@ def scores(A: Gram, name: str) -> np.ndarray:
     columns = []
     for factor in A.factors:
         points = _columns(factor, name, A)
-        if isinstance(factor.kernel, Delta):  # type: ignore[attr-defined]
+        if isinstance(factor.kernel, Delta):
             _, level = _arrays.group_rows([points])
             columns.append((level[:, None] == np.arange(level.max() + 1)).astype(np.float64))
         else:
@@ -214,13 +214,12 @@ def scores(A: Gram, name: str) -> np.ndarray:
 
 def _columns(factor: Factor, name: str, A: Gram) -> np.ndarray:
     """Return the columns of a factor; refuse one that has none."""
-    columns = isinstance(factor, Points) and isinstance(factor.kernel, COLUMN_KERNELS)
-    if not columns:
+    if not isinstance(factor, Points) or not isinstance(factor.kernel, COLUMN_KERNELS):
         raise ValueError(
             f"{name}={A!r}: what numbers explain of it is found by regression on its columns, "
             "so it must be numbers or labels, not a ready matrix or another kernel"
         )
-    return _arrays.to_numpy(factor.source.all())  # type: ignore[attr-defined, no-any-return]
+    return _arrays.to_numpy(factor.source.all())
 
 
 def normal_scores(X: np.ndarray) -> np.ndarray:

@@ -135,8 +135,8 @@ def independence_test(
     require_permutations(permutations)
     require_level(level)
     multiples = require_bandwidths(bandwidths)
-    names = {"x": x, "y": y} | ({} if given is None else {"given": given})
-    grams = [variable(v, of_data(v, weights), name) for name, v in names.items()]
+    named = {"x": x, "y": y} | ({} if given is None else {"given": given})
+    grams = [variable(v, of_data(v, weights), name) for name, v in named.items()]
     numbers = [as_numbers(v, G, weights) for v, G in zip((x, y), grams, strict=False)]
     A, B, *C = tested_rows(grams, seed)
     groups = labels(C[0]) if C else np.zeros(len(A), dtype=np.int64)
@@ -146,9 +146,10 @@ def independence_test(
     require_block(block, len(A))
     order = orders(seed, groups, block)
 
+    names: Sequence[tuple[float, float] | None] = [None]
     with one_thread():
         if entropy is not None:
-            names, statistic = [None], _exact(A, B, C, plain(entropy), order)
+            statistic = _exact(A, B, C, plain(entropy), order)
         else:
             integers = [None if N is None else tested_rows([N], seed)[0] for N in numbers]
             first, second = basis(A, multiples, integers[0]), basis(B, multiples, integers[1])

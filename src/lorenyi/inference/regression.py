@@ -72,9 +72,10 @@ def residuals(Y: np.ndarray, C: Gram, Z: np.ndarray | None = None) -> np.ndarray
     """
     Y = Y - Y.mean(axis=0)
     found = fits(Y, C)
-    for j, y in enumerate([] if Z is None or Z.shape[1] < 2 else Y.T):
-        turned = fits(y[:, None], _given(Z @ _metric(y, Z, C), C))[0]
-        found[j] = min(found[j], turned, key=lambda fit: fit.square)
+    if Z is not None and Z.shape[1] > 1:
+        for j, y in enumerate(Y.T):
+            turned = fits(y[:, None], _given(Z @ _metric(y, Z, C), C))[0]
+            found[j] = min(found[j], turned, key=lambda fit: fit.square)
     return np.column_stack([fit.left for fit in found])
 
 

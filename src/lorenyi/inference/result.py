@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from lorenyi import _html
 from lorenyi.inference.permuting import STOP_ERROR, Permuted
-
-if TYPE_CHECKING:
-    from lorenyi.plots import PermutationDisplay
+from lorenyi.inference.picture import PermutationDisplay
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -130,6 +128,4 @@ class TestResult:
         ax : matplotlib Axes, optional
             Where to draw; a new figure by default.
         """
-        from lorenyi.plots import PermutationDisplay
-
         return PermutationDisplay.from_result(self).plot(ax)

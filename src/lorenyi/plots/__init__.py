@@ -4,9 +4,9 @@ Needs matplotlib, which ``pip install "lorenyi[plots]"`` brings; it is imported 
 drawn.
 """
 
+from lorenyi.inference.picture import PermutationDisplay
 from lorenyi.plots.layers import LayerProfileDisplay, LayerSimilarityDisplay
 from lorenyi.plots.matrix import InformationMatrixDisplay
-from lorenyi.plots.permutations import PermutationDisplay
 from lorenyi.plots.plane import InformationPlaneDisplay
 from lorenyi.plots.profile import EntropyProfileDisplay
 from lorenyi.plots.rows import RowInformationDisplay

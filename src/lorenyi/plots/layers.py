@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lorenyi import _arrays
-from lorenyi.plots.display import Display, slanted
+from lorenyi._display import Display, slanted
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

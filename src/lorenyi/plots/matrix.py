@@ -10,12 +10,12 @@ import numpy as np
 from scipy.cluster.hierarchy import leaves_list, linkage
 from scipy.spatial.distance import squareform
 
+from lorenyi._display import Display, slanted
 from lorenyi._threads import parallel
 from lorenyi.data.reading import variables
 from lorenyi.functionals import Renyi
 from lorenyi.gram import Gram
 from lorenyi.measures import Functional, variable
-from lorenyi.plots.display import Display, slanted
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

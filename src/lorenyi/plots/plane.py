@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lorenyi.plots.display import Display
+from lorenyi._display import Display
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from lorenyi import _arrays
+from lorenyi._display import Display
 from lorenyi.entropy import renyi_entropy
 from lorenyi.gram import gram
-from lorenyi.plots.display import Display
 from lorenyi.spectra import Exact, Solver, Spectrum, require_rank
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lorenyi import _arrays
+from lorenyi._display import Display
 from lorenyi.inference import pointwise_information
-from lorenyi.plots.display import Display
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

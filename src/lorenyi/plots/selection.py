@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from lorenyi.plots.display import Display, slanted
+from lorenyi._display import Display, slanted
 from lorenyi.selection import InformationSelector
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lorenyi import _arrays
+from lorenyi._display import Display
 from lorenyi.gram import gram
-from lorenyi.plots.display import Display
 from lorenyi.spectra import Auto, Solver, Spectrum, require_rank
 
 if TYPE_CHECKING:

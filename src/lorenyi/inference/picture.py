@@ -6,12 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lorenyi.plots.display import Display
+from lorenyi._display import Display
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-    from lorenyi.inference.result import TestResult
 
 
 class PermutationDisplay(Display):
@@ -52,8 +50,8 @@ class PermutationDisplay(Display):
         self.null = np.asarray(null, dtype=np.float64)
 
     @classmethod
-    def from_result(cls, result: TestResult) -> PermutationDisplay:
-        """Return the picture of a test; nothing is drawn until `plot`."""
+    def from_result(cls, result: Any) -> PermutationDisplay:
+        """Return the picture of a `TestResult`; nothing is drawn until `plot`."""
         label = "soft maximum of deviations" if result.is_standardized else "statistic (bits)"
         return cls(result.statistic, result.null, result.pvalue, label=label)
 
