@@ -178,7 +178,8 @@ def test_causal_learn_finds_a_chain():
     assert test(2, 0, {1}) == test(0, 2, [1])
 
 
-def test_tigramite_finds_a_link_in_time():
+@pytest.mark.parametrize("block", [1, 8, None])
+def test_tigramite_finds_a_link_in_time(block):
     pytest.importorskip("tigramite")
     from tigramite.data_processing import DataFrame
     from tigramite.pcmci import PCMCI
@@ -187,7 +188,7 @@ def test_tigramite_finds_a_link_in_time():
     x, y = rng.normal(size=(2, 150))
     y[1:] += x[:-1] ** 2
     frame = DataFrame(np.column_stack([x, y]), var_names=["x", "y"])
-    found = PCMCI(frame, tigramite_test(permutations=99), verbosity=0).run_pcmci(
+    found = PCMCI(frame, tigramite_test(permutations=99, block=block), verbosity=0).run_pcmci(
         tau_max=1, pc_alpha=0.05
     )
     assert found["p_matrix"][0, 1, 1] == 0.01

@@ -182,6 +182,8 @@ def of_data(x: Variable, weights: Any) -> Any:
 
 def as_numbers(x: Variable, A: Gram, weights: Any) -> Gram | None:
     """Return integers as numbers, where their few values count as labels; None for all else."""
+    if isinstance(x, (list, tuple)) and len(x) == 1:  # one variable, as a list of them
+        x = x[0]
     if isinstance(x, Gram) or not A.is_nominal or len(A.factors) > 1:
         return None
     values = _arrays.to_numpy(x) if _arrays.is_array(x) else np.asarray(x)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from typing import Any
 
@@ -80,6 +81,51 @@ def causal_learn_test(
     return name
 
 
+class _Links:
+    """What tigramite asks of a test: rows of an array, told apart by `xyz`, given others."""
+
+    measure = "lorenyi"
+    two_sided = residual_based = recycle_residuals = False
+
+    def __init__(
+        self, permutations: int, level: float | None, block: int | None, seed: int, verbosity: int
+    ) -> None:
+        self._options = permutations, level, seed
+        self._block = block
+        self._last: tuple[bytes, Any] = (b"", None)
+        super().__init__(  # type: ignore[call-arg]
+            significance="shuffle_test", seed=seed, verbosity=verbosity
+        )
+
+    def _found(self, array: np.ndarray, xyz: np.ndarray) -> Any:
+        """Return the test of these rows; the last one is kept, as it is asked for twice."""
+        key = array.tobytes() + np.asarray(xyz).tobytes()
+        if key != self._last[0]:
+            x, y, z = (array[np.asarray(xyz) == part].T for part in range(3))
+            length = math.isqrt(len(x)) if self._block is None else self._block
+            length = min(length, len(x) // MIN_BLOCKS)
+            self._last = key, _tested(x, y, z, *self._options, length if length > 1 else None)
+        return self._last[1]
+
+    def get_dependence_measure(
+        self, array: np.ndarray, xyz: np.ndarray, data_type: Any = None
+    ) -> float:
+        """Return the information beyond chance, in bits."""
+        return float(self._found(array, xyz).excess)
+
+    def get_shuffle_significance(
+        self,
+        array: np.ndarray,
+        xyz: np.ndarray,
+        value: float,
+        return_null_dist: bool = False,
+        data_type: Any = None,
+    ) -> Any:
+        """Return the p-value, with the null where that is asked for."""
+        found = self._found(array, xyz)
+        return (found.pvalue, found.null) if return_null_dist else found.pvalue
+
+
 def tigramite_test(
     *,
     permutations: int = 199,
@@ -100,7 +146,7 @@ def tigramite_test(
         Tests end early where p <= level is out of reach: the search's alphas or more.
     block : int, optional
         Length of the blocks of rows that permutations move. 1: rows count as exchangeable given
-        what is conditioned on. None: as long as tigramite finds from the memory of the data.
+        what is conditioned on. None: the root of the number of rows.
     seed : int
         Seed of the permutations.
     verbosity : int
@@ -111,45 +157,7 @@ def tigramite_test(
     except ImportError as missing:
         raise ImportError("tigramite_test needs pip install tigramite") from missing
 
-    class Test(CondIndTest):  # type: ignore[misc]
-        """Rows of an array, told apart by `xyz`, tested given others."""
+    class Test(_Links, CondIndTest):  # type: ignore[misc]
+        """The test, as one of tigramite's."""
 
-        def __init__(self) -> None:
-            self.two_sided = self.residual_based = self.recycle_residuals = False
-            self._last: tuple[bytes, Any] = (b"", None)
-            super().__init__(significance="shuffle_test", seed=seed, verbosity=verbosity)
-
-        @property
-        def measure(self) -> str:
-            """What the value is."""
-            return "lorenyi"
-
-        def _found(self, array: np.ndarray, xyz: np.ndarray) -> Any:
-            key = array.tobytes() + np.asarray(xyz).tobytes()
-            if key != self._last[0]:
-                x, y, z = (array[np.asarray(xyz) == part].T for part in range(3))
-                length = block or self._get_block_length(array, xyz, mode="significance")
-                length = min(int(length), len(x) // MIN_BLOCKS)
-                kept = length if length > 1 else None
-                self._last = key, _tested(x, y, z, permutations, level, seed, kept)
-            return self._last[1]
-
-        def get_dependence_measure(
-            self, array: np.ndarray, xyz: np.ndarray, data_type: Any = None
-        ) -> float:
-            """Return the information beyond chance, in bits."""
-            return float(self._found(array, xyz).excess)
-
-        def get_shuffle_significance(
-            self,
-            array: np.ndarray,
-            xyz: np.ndarray,
-            value: float,
-            return_null_dist: bool = False,
-            data_type: Any = None,
-        ) -> Any:
-            """Return the p-value, with the null where that is asked for."""
-            found = self._found(array, xyz)
-            return (found.pvalue, found.null) if return_null_dist else found.pvalue
-
-    return Test()
+    return Test(permutations, level, block, seed, verbosity)

@@ -68,8 +68,9 @@ def measure(
     found = _measured(grams, entropy)
     test = None
     if permutations and y:
+        both = (tuple(table[name] for name in sides[side]) for side in ("x", "y"))
         test = independence_test(
-            grams["x"], grams["y"], given=grams.get("given"), permutations=permutations, seed=seed
+            *both, given=grams.get("given"), permutations=permutations, seed=seed
         )
     names = {side: listed(columns, 4) for side, columns in sides.items() if columns}
     rows = [
