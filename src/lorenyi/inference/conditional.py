@@ -170,7 +170,7 @@ def _of_residuals(
     """Return the statistics of what C, whose numbers are Z, leaves of A and B."""
     X, Y, places = scores(A, "x"), scores(B, "y"), normal_scores(Z)
     given = gram(places, QUICK)
-    given = given.with_factors([*given.factors, *_nominal(C)])
+    given = given.changed(factors=[*given.factors, *_nominal(C)])
     left = standardized_residuals(np.hstack([X, Y]), given, _scaled(Z))
     return _statistics(left[:, : X.shape[1]], left[:, X.shape[1] :], places, multiples)
 

@@ -190,7 +190,7 @@ def _lines(A: Gram) -> np.ndarray:
         if not isinstance(f, Points) or not isinstance(f.kernel, (Delta, Gaussian, Laplacian)):
             return np.empty((len(A), 0))
         if isinstance(f.kernel, Delta):
-            share, indicators, _ = _of_categories(A.with_factors([f]))
+            share, indicators, _ = _of_categories(A.changed(factors=[f]))
             columns.append(indicators / np.sqrt(share))
         else:
             columns.append(_arrays.to_numpy(f.source.all()).reshape(len(A), -1))

@@ -134,7 +134,7 @@ def _given(Z: np.ndarray, C: Gram) -> Gram:
     """Return the Gram of other numbers, with the labels of C."""
     labels = [f for f in C.factors if isinstance(f, Points) and isinstance(f.kernel, Delta)]
     A = gram(Z, QUICK)
-    return A.with_factors([*A.factors, *labels])
+    return A.changed(factors=[*A.factors, *labels])
 
 
 def _root(M: np.ndarray) -> np.ndarray:

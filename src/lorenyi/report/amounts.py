@@ -68,9 +68,9 @@ def measure(
     found = _measured(grams, entropy)
     test = None
     if permutations and y:
-        both = (tuple(table[name] for name in sides[side]) for side in ("x", "y"))
+        first, second = (tuple(table[name] for name in sides[side]) for side in ("x", "y"))
         test = independence_test(
-            *both, given=grams.get("given"), permutations=permutations, seed=seed
+            first, second, given=grams.get("given"), permutations=permutations, seed=seed
         )
     names = {side: listed(columns, 4) for side, columns in sides.items() if columns}
     rows = [
