@@ -148,10 +148,17 @@ def pvalues(settings: Round) -> list[float]:
     return found
 
 
-def run(out: Path, rounds: int, tables: int, sizes: Sequence[int], methods: Sequence[str]) -> None:
+def run(
+    out: Path,
+    rounds: int,
+    tables: int,
+    sizes: Sequence[int],
+    methods: Sequence[str],
+    relations: Sequence[str] = tuple(RELATIONS),
+) -> None:
     for number in range(rounds):
         for n in sizes:
-            for relation in RELATIONS:
+            for relation in relations:
                 for method in methods:
                     settings = Round(relation, method, n, tables, number)
                     name = f"{relation}-{n}-{method}-{number}.json".replace(" ", "_")
@@ -189,10 +196,10 @@ def write(out: Path, found: dict[tuple[str, int, str], list[float]]) -> None:
         counts = ", ".join(f"{m} {len(cells['independent', m])}" for m in methods)
         lines += [f"n = {n}; tables a cell: {counts}.", ""]
         lines += [f"| relation | {' | '.join(methods)} |", "| --- |" + " ---: |" * len(methods)]
-        for relation in RELATIONS:
+        for relation in (r for r in RELATIONS if any((r, m) in cells for m in methods)):
             values = [power(cells.get((relation, m), [np.nan])) for m in methods]
             lines.append(f"| {relation} | {' | '.join(f'{v:.2f}' for v in values)} |")
-        lines += [_summary(cells, methods), ""]
+        lines += [_summary(cells, methods), "", *_within(cells, methods), ""]
     (out / "power.md").write_text("\n".join(lines).rstrip() + "\n", encoding="utf-8")
     _draw(out / "power.png", found, [m for m in METHODS if any(m in key for key in found)], sizes)
 
@@ -206,8 +213,32 @@ def _summary(cells: dict[tuple[str, str], list[float]], methods: Sequence[str]) 
     return f"| **mean of the dependent** | {' | '.join(means)} |"
 
 
+def _within(cells: dict[tuple[str, str], list[float]], methods: Sequence[str]) -> list[str]:
+    """Return sentences on where ours is the best, or within two standard errors of it."""
+    lines = []
+    for name, fresh in (("", False), (" fresh", True)):
+        dependent = sorted(
+            {r for r, _ in cells if "indep" not in r and r.startswith("fresh") == fresh}
+        )
+        behind = []
+        for relation in (r for r in dependent if (r, "lorenyi") in cells):
+            there = {m: cells[relation, m] for m in methods if (relation, m) in cells}
+            best = max(there, key=lambda m: power(there[m]))
+            p, q = power(there["lorenyi"]), power(there[best])
+            error = np.sqrt(p * (1 - p) / len(there["lorenyi"]) + q * (1 - q) / len(there[best]))
+            if p + 2 * error < q:
+                behind.append(f"{relation.removeprefix('fresh: ')} ({best} {q:.2f})")
+        if dependent:
+            best = f"{len(dependent) - len(behind)} of {len(dependent)}{name} relations"
+            lines.append(
+                f"Best, or within two standard errors of the best, in {best}"
+                + (f"; behind: {', '.join(behind)}." if behind else ".")
+            )
+    return lines
+
+
 def _draw(file: Path, found: dict, methods: Sequence[str], sizes: Sequence[int]) -> None:
-    names = list(RELATIONS)
+    names = [r for r in RELATIONS if any(key[0] == r for key in found)]
 
     def draw(figure) -> None:
         axes = figure.subplots(1, len(sizes), squeeze=False)[0]
@@ -219,7 +250,7 @@ def _draw(file: Path, found: dict, methods: Sequence[str], sizes: Sequence[int])
             ax.set_title(f"n = {n}")
         figure.colorbar(image, ax=axes.tolist(), label="share detected at the level of 5 %")
 
-    picture(file, (3.0 + 2.6 * len(sizes), 7.5), draw)
+    picture(file, (3.0 + 2.6 * len(sizes), 0.9 + 0.23 * len(names)), draw)
 
 
 def main(words: Sequence[str] | None = None) -> None:
@@ -232,6 +263,7 @@ def main(words: Sequence[str] | None = None) -> None:
     parser.add_argument("--tables", type=int, default=20, help="of each relation in a round")
     parser.add_argument("--sizes", type=int, nargs="+", default=[50, 100, 200])
     parser.add_argument("--methods", nargs="+", default=list(METHODS))
+    parser.add_argument("--relations", nargs="+", default=list(RELATIONS), choices=list(RELATIONS))
     given = parser.parse_args(words)
     out = given.out or results("dependence_tests", given.quick)
     (out / "cache").mkdir(parents=True, exist_ok=True)
@@ -239,7 +271,7 @@ def main(words: Sequence[str] | None = None) -> None:
     if given.quick:
         run(out, 1, 2, [30], methods)
     else:
-        run(out, given.rounds, given.tables, given.sizes, methods)
+        run(out, given.rounds, given.tables, given.sizes, methods, given.relations)
 
 
 if __name__ == "__main__":
