@@ -214,27 +214,31 @@ def _summary(cells: dict[tuple[str, str], list[float]], methods: Sequence[str]) 
 
 
 def _within(cells: dict[tuple[str, str], list[float]], methods: Sequence[str]) -> list[str]:
-    """Return sentences on where ours is the best, or within two standard errors of it."""
+    """Return sentences on where a method is ahead of ours by more than two standard errors."""
     lines = []
     for name, fresh in (("", False), (" fresh", True)):
-        dependent = sorted(
-            {r for r, _ in cells if "indep" not in r and r.startswith("fresh") == fresh}
-        )
+        tested = {r for r, m in cells if m == "lorenyi" and "indep" not in r}
+        tested = sorted(r for r in tested if r.startswith("fresh") == fresh)
         behind = []
-        for relation in (r for r in dependent if (r, "lorenyi") in cells):
+        for relation in tested:
             there = {m: cells[relation, m] for m in methods if (relation, m) in cells}
-            best = max(there, key=lambda m: power(there[m]))
-            p, q = power(there["lorenyi"]), power(there[best])
-            error = np.sqrt(p * (1 - p) / len(there["lorenyi"]) + q * (1 - q) / len(there[best]))
-            if p + 2 * error < q:
-                behind.append(f"{relation.removeprefix('fresh: ')} ({best} {q:.2f})")
-        if dependent:
-            best = f"{len(dependent) - len(behind)} of {len(dependent)}{name} relations"
+            ahead = [m for m in there if is_ahead(there[m], there["lorenyi"])]
+            if ahead:
+                best = max(ahead, key=lambda m: power(there[m]))
+                behind.append(f"{relation.removeprefix('fresh: ')} ({best})")
+        if tested:
+            best = f"{len(tested) - len(behind)} of {len(tested)}{name} relations"
             lines.append(
-                f"Best, or within two standard errors of the best, in {best}"
+                f"No method is ahead of ours by more than two standard errors in {best}"
                 + (f"; behind: {', '.join(behind)}." if behind else ".")
             )
     return lines
+
+
+def is_ahead(one: Sequence[float], other: Sequence[float]) -> bool:
+    """Tell whether the power by some p-values is above that by others, two standard errors off."""
+    p, q = power(one), power(other)
+    return p - q > 2 * np.sqrt(p * (1 - p) / len(one) + q * (1 - q) / len(other))
 
 
 def _draw(file: Path, found: dict, methods: Sequence[str], sizes: Sequence[int]) -> None:

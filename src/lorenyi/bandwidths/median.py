@@ -195,9 +195,8 @@ def _below(d: int, limit: float, rows: Array, block: slice) -> tuple[np.ndarray,
 def _median_of_pairs(X: np.ndarray, frequency: np.ndarray, pairs: int) -> float:
     """Return the median distance of pairs: each place with others far away in the order."""
     ends = np.cumsum(frequency)
-    count = min(
-        np.count_nonzero(frequency), MAX_ROWS
-    )  # not of the copies of a row: those all meet the same others
+    # Not of the copies of a row: those would all meet the same others.
+    count = min(int(np.count_nonzero(frequency)), MAX_ROWS)
     places = (np.arange(count) + 0.5) * (ends[-1] / count)
     first = np.searchsorted(ends, places)
     scale = magnitude(X)

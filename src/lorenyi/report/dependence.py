@@ -18,7 +18,7 @@ from lorenyi.functionals import Renyi
 from lorenyi.gram import Gram, gram
 from lorenyi.inference.features import BANDWIDTHS, Basis, basis
 from lorenyi.inference.permuting import permute
-from lorenyi.inference.quadratic import Quadratic
+from lorenyi.inference.quadratic import Quadratic, views
 from lorenyi.inference.rows import tested_rows
 from lorenyi.kernels import Delta, Gaussian, Kernel
 from lorenyi.selection.path import rejected
@@ -237,7 +237,8 @@ def _measured(
     found = a.entropy + b.entropy - entropy(a.gram * b.gram)
     permuted = entropy.bits(a.gram * b.gram.take(order(0)))
     chance = float(a.entropy) + float(b.entropy) - permuted
-    quadratic = Quadratic(a.basis, b.basis, groups)
+    seen = views(a.basis, b.basis, BANDWIDTHS)
+    quadratic = Quadratic(a.basis.columns, b.basis.columns, seen, groups)
     test = permute(
         lambda number: quadratic(None if number is None else order(number)),
         permutations,
