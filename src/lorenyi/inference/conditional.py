@@ -91,9 +91,9 @@ def conditional_independence_test(
     predicted, which the rows then resolve.
 
     Given numbers no test is valid for all distributions. At the level of .05 and 200 rows, .02 to
-    .07 of 240 and more tables were significant in eight cases of conditional independence with one
-    column in z, and .02 to .08 of 100 and more with two. With three it was up to .10 in three cases,
-    and a warning says that it may be worse.
+    .06 of 300 tables were significant in eight cases of conditional independence with one column in
+    z, .02 to .08 with two (100 tables and more), and up to .09 in three cases with three columns,
+    where a warning says that it may be worse.
 
     Parameters
     ----------

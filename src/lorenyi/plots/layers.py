@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lorenyi import _arrays
-from lorenyi._display import Display, square, wide
-from lorenyi.plots.style import MAIN, amounts, write_names, write_names_of_map
+from lorenyi._display import MAIN, Display, square, wide
+from lorenyi.plots.style import amounts, write_names, write_names_of_map
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -9,8 +9,8 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from lorenyi._display import Display, square, wide
-from lorenyi.plots.style import ACCENT, INK, MAIN, SOFT, amounts, write_names, write_names_of_map
+from lorenyi._display import MAIN, Display, square, wide
+from lorenyi.plots.style import ACCENT, INK, SOFT, amounts, write_names, write_names_of_map
 from lorenyi.selection import InformationSelector
 
 if TYPE_CHECKING:

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lorenyi import _arrays
-from lorenyi._display import Display
+from lorenyi._display import MAIN, SECOND, Display
 from lorenyi.gram import gram
-from lorenyi.plots.style import MAIN, SECOND
 from lorenyi.spectra import Auto, Solver, Spectrum, require_rank
 
 if TYPE_CHECKING:
