@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lorenyi import _arrays
-from lorenyi._display import Display
+from lorenyi._display import MAIN, SECOND, Display
 from lorenyi.inference import pointwise_information
+from lorenyi.plots.style import signed_shades
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -68,14 +69,20 @@ class RowInformationDisplay(Display):
         self.points_ = self.line_ = None
         if self.x is None:
             order = np.sort(self.information)[::-1]
-            (self.line_,) = ax.plot(np.arange(1, len(order) + 1), order, color="C0")
-            ax.axhline(float(order.mean()), color="C1", label=f"mean: {order.mean():.3g} bits")
+            (self.line_,) = ax.plot(np.arange(1, len(order) + 1), order, color=MAIN)
+            ax.axhline(float(order.mean()), color=SECOND, label=f"mean: {order.mean():.3g} bits")
             ax.set(xlabel="rows, the most informative first", ylabel="information (bits)")
             ax.legend()
             return
         most = float(np.max(np.abs(self.information)))
         self.points_ = ax.scatter(
-            self.x, self.y, c=self.information, cmap="coolwarm", vmin=-most, vmax=most, s=14
+            self.x,
+            self.y,
+            c=self.information,
+            cmap=signed_shades(-most, most),
+            vmin=-most,
+            vmax=most,
+            s=14,
         )
         ax.set(xlabel="x", ylabel="y")
         ax.figure.colorbar(self.points_, ax=ax, label="information (bits)")
