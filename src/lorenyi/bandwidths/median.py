@@ -231,8 +231,11 @@ def _median_influence(X: np.ndarray, others: np.ndarray, weights: np.ndarray) ->
 def _weighted_quantiles(
     values: np.ndarray, weights: np.ndarray, shares: tuple[float, ...]
 ) -> np.ndarray:
+    # A share that is reached exactly is reached, however the sums were rounded.
+    if (weights == weights[0]).all():
+        ranks = np.ceil(np.array(shares) * len(values) * (1 - 1e-9)).astype(np.int64) - 1
+        return np.asarray(np.partition(values, ranks)[ranks])
     order = np.argsort(values)
     mass = np.cumsum(weights[order])
-    # A share that is reached exactly is reached, however the sums were rounded.
     places = np.array(shares) * mass[-1] * (1 - 1e-9)
     return np.asarray(values[order[np.searchsorted(mass, places)]])
