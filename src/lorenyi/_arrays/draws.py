@@ -59,7 +59,7 @@ def permutation(seed: int, stream: int, groups: np.ndarray) -> np.ndarray:
     """Return a random permutation of the rows that keeps each within its group."""
     keys = uniform(seed, stream, len(groups))[:, 0]
     moved = np.empty(len(groups), dtype=np.int64)
-    moved[np.argsort(groups, kind="stable")] = np.lexsort((keys, groups))
+    moved[np.argsort(groups, kind="stable")] = np.argsort(groups + keys)
     return moved
 
 

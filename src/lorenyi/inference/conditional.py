@@ -32,7 +32,7 @@ from lorenyi.inference.permuting import (
     require_level,
     require_permutations,
 )
-from lorenyi.inference.quadratic import Quadratic, View, views
+from lorenyi.inference.quadratic import Quadratic, View, all_of, views
 from lorenyi.inference.regression import QUICK, standardized_residuals
 from lorenyi.inference.result import TestResult
 from lorenyi.inference.rows import tested_rows
@@ -139,12 +139,7 @@ def conditional_independence_test(
     with one_thread():
         order = _orders(normal_scores(Z), labels, seed, block)
         statistics = _of_residuals(A, B, C, Z, multiples)
-
-        def permuted(number: int | None) -> np.ndarray:
-            rows = None if number is None else order(number)
-            return np.concatenate([each(rows) for each in statistics])
-
-        found_by = permute(permuted, **options)
+        found_by = permute(all_of(statistics), order, **options)
     names = [name for each in statistics for name in each.names]
     return ConditionalIndependenceTest.of(
         found_by, names, permutations, level, len(A), variables=tuple(grams)

@@ -144,32 +144,29 @@ def independence_test(
     if block is not None and C:
         raise ValueError("block= and given=: permutations keep blocks or groups, give one of them")
     require_block(block, len(A))
-    order = orders(seed, groups, block)
-
     names: Sequence[tuple[float, float] | None] = [None]
     with one_thread():
         if entropy is not None:
-            statistic = _exact(A, B, C, plain(entropy), order)
+            statistic = _exact(A, B, C, plain(entropy))
         else:
             integers = [None if N is None else tested_rows([N], seed)[0] for N in numbers]
             first, second = basis(A, multiples, integers[0]), basis(B, multiples, integers[1])
             seen = views(first, second, multiples)
-            found = Quadratic(first.columns, second.columns, seen, groups)
-            names = found.names
-            statistic = lambda i: found(None if i is None else order(i))  # noqa: E731
-        found_by = permute(statistic, permutations, level, progress)
-    return IndependenceTest.of(found_by, names, permutations, level, len(A), variables=tuple(grams))
+            statistic = Quadratic(first.columns, second.columns, seen, groups)
+            names = statistic.names
+        found = permute(statistic, orders(seed, groups, block), permutations, level, progress)
+    return IndependenceTest.of(found, names, permutations, level, len(A), variables=tuple(grams))
 
 
 def _exact(
-    A: Gram, B: Gram, C: list[Gram], H: Callable[[Gram], Any], order: Callable[[int], np.ndarray]
-) -> Callable[[int | None], np.ndarray]:
+    A: Gram, B: Gram, C: list[Gram], H: Callable[[Gram], Any]
+) -> Callable[[np.ndarray | None], np.ndarray]:
     """Return the mutual information of a permutation; only the joint is computed anew."""
     A, BC = (A * C[0], B * C[0]) if C else (A, B)
     fixed = float(H(A)) + float(H(BC)) - (float(H(C[0])) if C else 0.0)
 
-    def statistic(number: int | None) -> np.ndarray:
-        permuted = B if number is None else B.take(order(number))
+    def statistic(order: np.ndarray | None) -> np.ndarray:
+        permuted = B if order is None else B.take(order)
         return np.array([fixed - float(H(A * permuted))])
 
     return statistic

@@ -64,7 +64,8 @@ class Permuted:
 
 
 def permute(
-    statistic: Callable[[int | None], np.ndarray],
+    statistic: Callable[[np.ndarray | None], np.ndarray],
+    order: Callable[[int], np.ndarray],
     permutations: int,
     level: float | None,
     progress: Progress = None,
@@ -74,7 +75,9 @@ def permute(
     Parameters
     ----------
     statistic : callable
-        Gives one value or several: observed for None, else of the permutation of that number.
+        Gives one value or several of the rows in an order; None: as they were observed.
+    order : callable
+        The order of the rows in a permutation, by its number.
     permutations : int
         How many at most.
     level : float, optional
@@ -82,15 +85,14 @@ def permute(
     progress
         As in `Reporter`.
     """
-    values = np.empty((permutations + 1, 0))
     with reporting(progress, permutations, "permutations") as report:
 
         def permuted(number: int) -> np.ndarray:
-            found = np.atleast_1d(statistic(number))
+            found = statistic(order(number))
             report.step(f"permutation {report.done + 1} of {permutations}")
             return found
 
-        values, done = np.atleast_2d(statistic(None)), 0
+        values, done = statistic(None)[None, :], 0
         for look in looks(permutations) if level is not None else [permutations]:
             new = parallel(permuted, range(done, look))
             values, done = np.vstack([values, *new]), look

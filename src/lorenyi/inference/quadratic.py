@@ -22,7 +22,7 @@ the RV coefficient over 2 ln 2, for two columns the information of a normal pair
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -118,7 +118,7 @@ class Quadratic:
         """The bandwidths of each view."""
         return [view.name for view in self.views]
 
-    def __call__(self, order: np.ndarray | None = None) -> np.ndarray:
+    def __call__(self, order: np.ndarray | None) -> np.ndarray:
         """Return the statistic in bits in each view; `order` is that of the rows of y."""
         y = self.y if order is None else self.y[order]
         total = np.zeros(len(self.weights))
@@ -130,11 +130,17 @@ class Quadratic:
         found = []
         for view, w in zip(self.views, self.weights, strict=True):
             moved = view.x.products.T @ covariance @ view.y.products
-            found.append(float(np.sum(w * moved**2)))
+            moved *= moved
+            found.append(float(np.vdot(w, moved)))
         return np.array(found)
 
 
-def _weights(view: View, shift: float) -> Any:
+def all_of(statistics: Sequence[Quadratic]) -> Callable[[np.ndarray | None], np.ndarray]:
+    """Return what gives the values of several statistics, one after the other."""
+    return lambda order: np.concatenate([statistic(order) for statistic in statistics])
+
+
+def _weights(view: View, shift: float) -> np.ndarray:
     if isinstance(view.x, Scale) and isinstance(view.y, Scale):
         return weights(view.x, view.y, shift)
-    return 0.5 / math.log(2)
+    return np.full((view.x.products.shape[1], view.y.products.shape[1]), 0.5 / math.log(2))

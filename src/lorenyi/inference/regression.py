@@ -15,6 +15,7 @@ metric is kept where the residuals are smaller with it.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 
@@ -33,6 +34,8 @@ LEAST_SQUARE = 1e-3  # of the mean: a residual of 0 has no logarithm
 TURNS = 3  # of the metric; at 200 rows and five columns a fourth changes little
 MAX_TURN_ROWS = 1_000  # that the metric is found on
 QUICK = Gaussian(Median(pairs=20_000))  # the bandwidth is one of several anyway
+
+Factors: TypeAlias = list[tuple[np.ndarray, np.ndarray]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,20 +73,29 @@ def residuals(Y: np.ndarray, C: Gram, Z: np.ndarray | None = None) -> np.ndarray
     Z : array, n x d, optional
         The numbers of C as they are, on a common scale, to be turned where they are several.
     """
+    return _left(Y, C, singular(C), Z)
+
+
+def _left(Y: np.ndarray, C: Gram, factors: Factors, Z: np.ndarray | None) -> np.ndarray:
+    """Return the residuals from factors that are known."""
     Y = Y - Y.mean(axis=0)
-    found = fits(Y, C)
+    found = fits(Y, factors)
     if Z is not None and Z.shape[1] > 1:
         for j, y in enumerate(Y.T):
-            turned = fits(y[:, None], _given(Z @ _metric(y, Z, C), C))[0]
+            turned = fits(y[:, None], singular(_given(Z @ _metric(y, Z, C), C)))[0]
             found[j] = min(found[j], turned, key=lambda fit: fit.square)
     return np.column_stack([fit.left for fit in found])
 
 
-def fits(Y: np.ndarray, C: Gram) -> list[Fit]:
+def singular(C: Gram) -> Factors:
+    """Return singular vectors and values of a factor of C at each multiple of its bandwidth."""
+    return [_singular(scaled(C, multiple)) for multiple in (WIDTHS if has_bandwidth(C) else (1.0,))]
+
+
+def fits(Y: np.ndarray, factors: Factors) -> list[Fit]:
     """Return the fit to each column by the bandwidth and the ridge that predict it best."""
     best: list[Fit | None] = [None] * Y.shape[1]
-    for multiple in WIDTHS if has_bandwidth(C) else (1.0,):
-        U, s = _singular(scaled(C, multiple))
+    for U, s in factors:
         P, leverage = U.T @ Y, U**2
         for ridge in RIDGES:
             g = s**2 / (s**2 + ridge)
@@ -101,12 +113,13 @@ def standardized_residuals(Y: np.ndarray, C: Gram, Z: np.ndarray | None = None) 
 
     Where the noise of two variables grows with a third, their residuals are large together.
     """
-    left = residuals(Y, C, Z)
+    factors = singular(C)
+    left = _left(Y, C, factors, Z)
     square = np.mean(left**2, axis=0)
     square = np.where(square > 0.0, square, 1.0)
     log = np.log(left**2 / square + LEAST_SQUARE)
     log -= log.mean(axis=0)
-    left *= np.exp(-0.5 * (log - residuals(log, C, Z)))
+    left *= np.exp(-0.5 * (log - _left(log, C, factors, Z)))
     deviation = left.std(axis=0)
     return np.asarray(left / np.where(deviation > 0.0, deviation, 1.0))
 
@@ -122,7 +135,7 @@ def _metric(y: np.ndarray, Z: np.ndarray, C: Gram) -> np.ndarray:
     root = best = np.eye(Z.shape[1])
     least = np.inf
     for turn in range(TURNS + 1):
-        fit = fits(y[:, None], _given(Z @ root, C))[0]
+        fit = fits(y[:, None], singular(_given(Z @ root, C)))[0]
         if fit.square < least:
             least, best = fit.square, root
         if turn < TURNS:

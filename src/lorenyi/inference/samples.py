@@ -9,7 +9,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from lorenyi import _arrays
 from lorenyi._progress import Progress
 from lorenyi._threads import one_thread, parallel
 from lorenyi.data.frames import is_table
@@ -21,13 +20,14 @@ from lorenyi.inference.features import BANDWIDTHS, basis
 from lorenyi.inference.independence import require_bandwidths
 from lorenyi.inference.permuting import (
     TIE,
+    orders,
     permute,
     require_level,
     require_permutations,
     soft_maximum,
     standardized,
 )
-from lorenyi.inference.quadratic import Quadratic, views
+from lorenyi.inference.quadratic import Quadratic, all_of, views
 from lorenyi.inference.result import TestResult
 from lorenyi.inference.rows import tested_rows
 from lorenyi.kernels import Delta
@@ -148,12 +148,8 @@ def two_sample_test(
             )
 
         statistics = parallel(made, sides)
-
-        def permuted(number: int | None) -> np.ndarray:
-            order = None if number is None else _arrays.permutation(seed, number, groups)
-            return np.concatenate([statistic(order) for statistic in statistics])
-
-        found = permute(permuted, permutations, level, progress)
+        order = orders(seed, groups, None)
+        found = permute(all_of(statistics), order, permutations, level, progress)
     return TwoSampleTest.of(
         found,
         [name for each in statistics for name in each.names],
