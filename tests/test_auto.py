@@ -259,6 +259,39 @@ def test_tensors_without_gradient_are_measured_as_arrays(alpha, rank):
     assert float(found) == float(lr.entropy(X, entropy=H))
 
 
+def test_below_order_one_what_is_rounding_is_part_of_the_error():
+    """Of a smooth kernel most eigenvalues are below rounding: 50 digits say by how much."""
+    from mpmath import eigsy, matrix, mp
+
+    x = np.linspace(0.0, 1.0, 24)
+    A = np.exp(-0.5 * (x[:, None] - x) ** 2) / 24
+    with mp.workdps(60):
+        exact = matrix(24)
+        for i in range(24):
+            for j in range(24):
+                exact[i, j] = mp.exp(-((mp.mpf(x[i]) - mp.mpf(x[j])) ** 2) / 2) / 24
+        values = [v for v in eigsy(exact, eigvals_only=True) if v > 0]
+        truth = float(mp.log(sum(v ** mp.mpf("0.1") for v in values), 2) / mp.mpf("0.9"))
+    with pytest.warns(RuntimeWarning, match="the computing error is estimated"):
+        found = lr.entropy(lr.gram(x, lr.Gaussian(1.0)), entropy=lr.Renyi(0.1))
+    naive = np.log2(np.sum(np.abs(np.linalg.eigvalsh(A)) ** 0.1)) / 0.9
+    assert abs(naive - truth) > 0.01  # rounding matters
+    assert abs(float(found) - truth) <= found.computing_error
+
+
+def test_each_term_of_a_formula_gets_its_share_of_the_tolerance(monkeypatch):
+    """An error of one bit in each of three entropies moves mutual information by their root."""
+    seen = []
+    solved = lr.Renyi.solved
+    spy = lambda self, A, tol, pilot: seen.append(tol) or solved(self, A, tol, pilot)  # noqa: E731
+    monkeypatch.setattr(lr.Renyi, "solved", spy)
+    x = RNG.normal(size=200)
+    lr.mutual_information(
+        x, x + RNG.normal(size=200), entropy=lr.Renyi(1, solver=lr.Auto(tol=3e-3))
+    )
+    assert seen == pytest.approx([3e-3 / math.sqrt(3)] * 3)
+
+
 def test_a_default_call_warns_of_nothing():
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -7,6 +7,7 @@ import pytest
 
 import lorenyi as lr
 from lorenyi import influence
+from lorenyi.bandwidths.median import _weighted_quantiles
 from lorenyi.estimate import Influence
 
 RNG = np.random.default_rng(0)
@@ -174,3 +175,13 @@ def test_certified_values_have_a_standard_error_too():
 def test_influences_are_centered_and_weighted():
     found = Influence.of(np.array([0.0, 1.0]), (2, 4.0), np.array([3.0, 1.0]))
     assert found.standard_error == pytest.approx(math.sqrt((3 * 0.25**2 + 0.75**2) / 4 / 3))
+
+
+@pytest.mark.parametrize("count", [7, 20, 100])
+def test_quantiles_of_equal_weights_are_those_of_weights(count):
+    values, weights = RNG.normal(size=count), np.full(count, 0.3)
+    shares = (0.05, 0.45, 0.5, 0.55, 1.0)
+    nearly = weights * (1 + 1e-12 * RNG.random(count))  # not equal: the other way
+    expected = np.sort(values)[[int(np.ceil(s * count - 1e-6)) - 1 for s in shares]]
+    assert (_weighted_quantiles(values, weights, shares) == expected).all()
+    assert (_weighted_quantiles(values, nearly, shares) == expected).all()

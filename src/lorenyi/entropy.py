@@ -136,13 +136,12 @@ def _masked(spectrum: Spectrum, alpha: float) -> tuple[Array, Array, Array | Non
     if alpha < 1 and _arrays.tracks_gradient(values):
         small = values <= spectrum.unresolved
         values = xp.where(small, _arrays.detach(values), values)
-    unresolved = 0.0
-    if alpha < 1 and spectrum.counts is None and len(spectrum):
-        unresolved = 8 * _arrays.epsilon(values) * float(_arrays.detach(values[0]))
+    floor = spectrum.floor if alpha < 1 and spectrum.counts is None else 0.0
     counts = 1.0 if spectrum.counts is None else spectrum.counts
-    if _arrays.to_numpy(values).min() > unresolved:
+    least = _arrays.to_numpy(values).min()
+    if least > 0.0 and least >= floor:
         return values, counts, None
-    zero = values <= unresolved
+    zero = values < floor if floor else values <= 0.0
     return xp.where(zero, 1.0, values), counts, zero
 
 

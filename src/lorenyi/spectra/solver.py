@@ -48,7 +48,7 @@ class Goal:
         """
         others = spectrum.alternatives
         if self.alpha < 1 and spectrum.kind == "complete":
-            others = (*others, spectrum.resolved())
+            others = (*others, *spectrum.rounded())
         if not others:
             return 0.0
         value = self.bits(spectrum, rank)

@@ -153,10 +153,18 @@ class Spectrum:
         largest = float(_arrays.detach(self.values[0])) if len(self) else 0.0
         return (len(self) * _arrays.epsilon(self.values) + self.rounding) * largest
 
-    def resolved(self) -> Spectrum:
-        """Return the spectrum with zeros in place of eigenvalues that may be rounding."""
-        xp = _arrays.namespace(self.values)
-        return self._with(xp.where(self.values > self.unresolved, self.values, 0.0))
+    @property
+    def floor(self) -> float:
+        """Size below which a decomposition finds rounding in place of an eigenvalue."""
+        largest = float(_arrays.detach(self.values[0])) if len(self) else 0.0
+        return 8 * _arrays.epsilon(self.values) * largest
+
+    def rounded(self) -> list[Spectrum]:
+        """Return two spectra: what may be rounding is zero, or at least as large as that."""
+        xp, values = _arrays.namespace(self.values), self.values
+        least = self.floor + self.rounding * float(_arrays.detach(values[0]))
+        zeros = xp.where(values > self.unresolved, values, 0.0)
+        return [self._with(zeros), self._with(xp.where(values > least, values, least))]
 
     def low_rank(self, rank: int) -> Spectrum:
         r"""Return L_k: the k leading values, the rest of the trace spread evenly over n - k places.
