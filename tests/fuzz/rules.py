@@ -23,7 +23,7 @@ PROJECTIONS = (
     lr.SparseGraph,
 )
 WARNINGS = (
-    (RuntimeWarning, r"the certified width is .* bits, tol asks for"),
+    (RuntimeWarning, r"the certified width is .* bits, above tol="),
     (RuntimeWarning, r"the computing error is estimated to be .* bits"),
     (RuntimeWarning, r"the projected eigenvalues sum to .* times the trace"),
     (RuntimeWarning, r"Lanczos: residual .* after \d+ restarts"),
