@@ -223,7 +223,7 @@ def _parts(x: Any) -> tuple[list[Any], list[int]]:
 
 def _read_array(x: Any, name: str) -> Data:
     if x.ndim == 0:
-        raise ValueError(f"{name} must have at least two rows (one a point), found a scalar")
+        raise ValueError(f"{name} must have at least two rows (one per point), found a scalar")
     if any(math.isnan(size) for size in x.shape[1:]):
         raise ValueError(f"{name} has columns of unknown number: x.compute_chunk_sizes() finds it")
     handles, lengths = _parts(x)
