@@ -28,7 +28,7 @@ WARNINGS = (
     (RuntimeWarning, r"the projected eigenvalues sum to .* times the trace"),
     (RuntimeWarning, r"Lanczos: residual .* after \d+ restarts"),
     (UserWarning, r"is not known to be infinitely divisible"),
-    (UserWarning, r"categories in \d+ rows, which tell most rows apart"),
+    (UserWarning, r"categories in \d+ rows, which distinguish most rows"),
 )
 
 
