@@ -524,5 +524,5 @@ def test_objects_that_are_written_alike_are_refused():
         def __repr__(self):
             return "a thing"
 
-    with pytest.raises(TypeError, match=r"x has different objects of type Thing.*written alike"):
+    with pytest.raises(TypeError, match=r"x has different objects of type Thing.*equal text"):
         lr.entropy(np.array([Thing(), Thing(), Thing()], dtype=object))

@@ -363,14 +363,14 @@ FRAMES = [
         entropy(pd.DataFrame(np.eye(3), columns=["a", "b", "a"])),
         ValueError,
         "x has 2 columns named 'a'",
-        "a name of its own",
+        "its own name",
     ),
     case(
         "pyarrow: two columns of one name",
         entropy(pa.table([[1.0, 2.0], [1.0, 2.0]], names=["a", "a"])),
         ValueError,
         "x has 2 columns named 'a'",
-        "a name of its own",
+        "its own name",
     ),
     case(
         "pandas: NaT",

@@ -156,8 +156,10 @@ def test_the_oldest_versions_tested_are_the_lower_bounds():
     run = re.search(r"  run:\n(.*?)  run_constrained", recipe, flags=re.DOTALL)
     assert {line.strip(" -").replace(" ", "") for line in run.group(1).splitlines()} == {
         *tested,
-        "python>=3.11",
+        "python>={{python_min}}",
     }
+    lowest = PROJECT["project"]["requires-python"].removeprefix(">=")
+    assert f'python_min = "{lowest}"' in recipe
 
 
 def test_workflows_can_be_read():

@@ -159,7 +159,7 @@ def test_what_cannot_be_reached_is_said_with_the_width_and_a_remedy():
     """A flat spectrum without a rank, and no room for all of it."""
     A = lr.gram(flat(1400), FLAT)
     H = lr.Renyi(1, None, lr.Auto(tol=1e-6, memory=20 * 2**20))
-    remedy = r"tol asks for 1e-06; raise tol=, give more memory=, a rank=, or use Exact\(\)"
+    remedy = r"above tol=1e-06; raise tol=, give more memory=, a rank=, or use Exact\(\)"
     with pytest.warns(RuntimeWarning, match=rf"certified width is \S+ bits, {remedy}"):
         estimate = H.certified(A)
     assert estimate.width > 1e-6

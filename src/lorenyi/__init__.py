@@ -1,4 +1,4 @@
-"""Information measured directly from data: entropies read off the eigenvalues of a kernel matrix.
+"""Information measured directly from data: entropies of the eigenvalues of a kernel matrix.
 
 >>> import lorenyi as lr
 >>> lr.mutual_information([0, 0, 1, 1], ["no", "no", "yes", "yes"])
@@ -19,7 +19,7 @@ __version__ = "0.1.0"
 
 
 def __getattr__(name: str) -> _Any:
-    """Import the public names when one is used first: `lorenyi --help` needs none of them."""
+    """Import the public names at first use: `lorenyi --help` needs none of them."""
     if name == "__all__" or not name.startswith("_"):
         public = _import_module("lorenyi._public")
         globals().update({each: getattr(public, each) for each in public.__all__})
@@ -34,7 +34,7 @@ def __dir__() -> list[str]:
 
 
 class _Package(_ModuleType):
-    """A package in which functions win over modules of the same name: `entropy` and `gram`."""
+    """A package in which functions hide modules of the same name: `entropy` and `gram`."""
 
     def __setattr__(self, name: str, value: object) -> None:
         if not (name in ("entropy", "gram") and isinstance(value, _ModuleType)):

@@ -9,9 +9,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure, SubFigure
 
-MAIN, SECOND = "#0b5fa5", "#b04a00"  # blue and orange, which color-blind readers tell apart too
+MAIN, SECOND = "#0b5fa5", "#b04a00"  # blue and orange, distinct for color-blind readers too
 INCHES = (6.4, 4.8)  # of a figure with few names: matplotlib's own
-INCHES_A_NAME = 0.24  # what a further name needs to stay readable
+INCHES_A_NAME = 0.24  # per further name, so that names stay readable
 MAX_INCHES = 20.0
 
 
@@ -60,7 +60,7 @@ class Display(ABC):
         return f"{type(self).__name__}({listed})"
 
     def _inches(self) -> tuple[float, float]:
-        """Return the size of a new figure; a display with many names asks for more."""
+        """Return the size of a new figure; a display with many names needs more."""
         return INCHES
 
     @abstractmethod

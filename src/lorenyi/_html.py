@@ -1,4 +1,4 @@
-"""Small pieces of HTML for notebooks: every text is escaped, colours are those of the page."""
+"""Small pieces of HTML for notebooks: every text is escaped, colors are those of the page."""
 
 from __future__ import annotations
 

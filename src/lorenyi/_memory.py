@@ -1,4 +1,4 @@
-"""Memory: what is free, on the machine and in the container, and what fits there."""
+"""Free memory, on the machine and in the container, and whether something fits."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import psutil
 
-A_LITTLE = 2**19  # bytes that are not worth asking the system about
+A_LITTLE = 2**19  # bytes up to which the system is not queried
 
 
 def free_memory() -> int:
@@ -20,7 +20,7 @@ def free_memory() -> int:
 
 
 def fits(needed: int) -> bool:
-    """Tell whether so many bytes are free; a little always is."""
+    """Return whether so many bytes are free; small amounts always are."""
     return needed <= A_LITTLE or needed <= free_memory()
 
 
@@ -37,21 +37,21 @@ def require_memory(needed: int, what: str, remedy: str) -> None:
 
 
 class _Files(NamedTuple):
-    """What Linux calls the figures of a control group, by which a container limits memory."""
+    """Linux's file names of a control group's figures, by which a container limits memory."""
 
     limit: str
     used: str
-    cached: str  # pages of files, a part of what is used, which the system gives up on demand
+    cached: str  # cached pages of files, included in the used memory, which the system can reclaim
 
 
 _FIRST = _Files("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file")
 _SECOND = _Files("memory.max", "memory.current", "inactive_file")
-_NO_LIMIT = 2**60  # bytes: the first version has a large number for it, the second a word
+_NO_LIMIT = 2**60  # bytes: the first version writes a large number for it, the second a word
 
 
 @cache
 def _control_groups(system: Path = Path("/")) -> list[tuple[Path, _Files]]:
-    """Return the folders of the control groups that this process is in: it obeys them all."""
+    """Return the folders of the control groups that this process is in; all limits apply."""
     try:
         lines = (system / "proc/self/cgroup").read_text().splitlines()
     except OSError:  # not Linux
@@ -65,7 +65,7 @@ def _control_groups(system: Path = Path("/")) -> list[tuple[Path, _Files]]:
         if controllers and "memory" not in controllers.split(","):
             continue
         inner = PurePosixPath(path.lstrip("/"))
-        # A container may be told the path that its host sees, with its own group at the root.
+        # A container may list the path as its host sees it, with its own group at the root.
         folders = [root / relative for relative in (inner, *inner.parents)]
         found += [(folder, files) for folder in folders if (folder / files.limit).exists()]
     return found
@@ -80,5 +80,5 @@ def _left(folder: Path, files: _Files) -> int:
         lines = (folder / "memory.stat").read_text().splitlines()
         cached = next((line.split()[1] for line in lines if line.startswith(files.cached)), 0)
         return int(limit) - int((folder / files.used).read_text()) + int(cached)
-    except OSError:  # not ours to read
+    except OSError:  # not readable
         return sys.maxsize

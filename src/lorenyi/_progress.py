@@ -12,13 +12,13 @@ from tqdm.auto import tqdm
 
 SECONDS = 3.0  # that a call may take before a bar appears
 
-# None: a bar where somebody watches; True: a bar; False: nothing; or what is called with a message
+# None: a bar in terminals and notebooks; True: a bar; False: nothing; or a function of a message
 # and a number (the share done, or the computing error in bits).
 Progress: TypeAlias = bool | Callable[[str, float], None] | None
 
 
 class Reporter:
-    """Shows how far one call has come."""
+    """Shows the progress of one call."""
 
     def __init__(self, progress: Progress, total: int, unit: str) -> None:
         self._call = progress if callable(progress) else None
@@ -32,7 +32,7 @@ class Reporter:
         self._lock = threading.Lock()
 
     def note(self, message: str, number: float) -> None:
-        """Say what is being done."""
+        """Show a message."""
         if self._call is not None:
             self._call(message, number)
         if self._bar is not None:
@@ -41,7 +41,7 @@ class Reporter:
                 self._bar.update(0)
 
     def step(self, message: str = "") -> None:
-        """Say that one more part is done."""
+        """Count one more part as done."""
         with self._lock:
             self.done += 1
             if self._bar is not None:
@@ -55,12 +55,12 @@ class Reporter:
             self._bar.close()
 
 
-_open: list[Reporter] = []  # the outermost call that is under way, if any
+_open: list[Reporter] = []  # the outermost running call, if any
 
 
 @contextmanager
 def reporting(progress: Progress, total: int, unit: str) -> Iterator[Reporter]:
-    """Report on a call of so many parts; inside another such call, say nothing."""
+    """Report on a call of so many parts; inside another such call, report nothing."""
     if _open and not callable(progress):
         yield Reporter(False, total, unit)
         return
@@ -74,12 +74,12 @@ def reporting(progress: Progress, total: int, unit: str) -> Iterator[Reporter]:
 
 
 def note(message: str, number: float) -> None:
-    """Tell the call that is under way what is being done."""
+    """Pass a message to the running call's report."""
     for reporter in _open[:1]:
         reporter.note(message, number)
 
 
 def is_watched() -> bool:
-    """Tell whether messages reach somebody: a terminal, or a notebook."""
+    """Return whether messages are visible: in a terminal or a notebook."""
     kernel = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
     return getattr(sys.stderr, "isatty", bool)() or hasattr(kernel, "kernel")

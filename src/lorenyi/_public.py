@@ -1,4 +1,4 @@
-"""The public names, each from where it lives. They are imported when the first one is used."""
+"""The public names. They are imported when the first one is used."""
 
 from lorenyi import theory
 from lorenyi.bandwidths import GeometricMean, Median, Nearest, Scott, Silverman

@@ -19,7 +19,7 @@ import numpy as np
 
 @cache
 def _blas_libraries() -> tuple[list[Any], list[Any]]:
-    """Return what controls BLAS: libraries with one setting for all, and with one a thread."""
+    """Return controllers of BLAS: libraries with one setting for all, and with one per thread."""
     from threadpoolctl import ThreadpoolController
 
     found = ThreadpoolController().select(user_api="blas").lib_controllers
@@ -37,7 +37,7 @@ def _set_threads(libraries: list[Any], counts: list[int]) -> None:
 
 
 class _Inside:
-    """How many are inside `one_thread`, and the numbers of threads when the first came."""
+    """How many calls are inside `one_thread`, and the thread counts before the first."""
 
     count = 0
     before: tuple[int, ...] = ()
@@ -65,12 +65,12 @@ _lock, _of_all, _of_this_thread = threading.Lock(), _Inside(), _OfThisThread()
 
 @contextmanager
 def one_thread(reference: Any = None) -> Iterator[None]:
-    """Give BLAS one thread while anybody, on any thread, is inside.
+    """Limit BLAS to one thread while any thread is inside.
 
-    The threads of BLAS wait for each other by spinning. Where another process needs a core, a
-    decomposition takes ten to a hundred times as long on two threads as on one. Work that is worth
-    several cores is cut into tasks instead (`parallel`). With an array of another library than
-    NumPy, whose threads are its user's, nothing is done.
+    The threads of BLAS wait for each other by spinning. If another process needs a core, a
+    decomposition takes ten to a hundred times as long on two threads as on one. Large tasks are
+    split over cores instead (`parallel`). For arrays of other libraries than NumPy, whose threads
+    belong to the user, nothing is done.
     """
     if reference is not None and not isinstance(reference, np.ndarray):
         yield
@@ -98,11 +98,11 @@ def cores() -> int:
 def parallel(
     function: Callable[[Any], Any], items: Sequence[Any], workers: int | None = None
 ) -> list[Any]:
-    """Apply a function to each item on all cores, with one BLAS thread a worker, in order.
+    """Apply a function to each item on all cores, with one BLAS thread per worker, in order.
 
     Elementwise functions such as exp use one core and matrix products all: on small tiles it is
-    better to give each core a tile. After an error or an interruption no item is begun any more.
-    What is already one of several tasks does its own items one after another.
+    better to give each core a tile. After an error or an interruption no further item is started.
+    Inside another parallel task the items run one after another.
     """
     serial = len(items) < 2 or workers == 1 or getattr(_this_thread, "is_worker", False)
     workers = 1 if serial else min(workers or len(items), cores(), len(items))
@@ -145,11 +145,11 @@ _this_thread = threading.local()
 
 @cache
 def _pool() -> ThreadPoolExecutor:
-    """Return threads that stay: to start some takes as long as many a small task.
+    """Return a persistent thread pool: starting one takes as long as a small task.
 
-    joblib.Parallel looks for results every 10 ms. On two cores, 2 tasks of 0.1 ms take 11.1 ms
+    joblib.Parallel polls for results every 10 ms. On two cores, 2 tasks of 0.1 ms take 11.1 ms
     there and 0.3 ms here, 8 take 11.2 and 0.9 ms, 2 tasks of 6 ms take 11.3 and 6.0 ms (joblib
-    1.6 with prefer="threads" or require="sharedmem"; a Parallel that is kept saves 1 ms).
+    1.6 with prefer="threads" or require="sharedmem"; a reused Parallel saves 1 ms).
     """
     return ThreadPoolExecutor(cores(), thread_name_prefix="lorenyi")
 
@@ -158,7 +158,7 @@ def _pool() -> ThreadPoolExecutor:
 
 
 def _after_fork() -> None:
-    """Forget threads, which a forked process has none of. BLAS stays as it is."""
+    """Drop the thread pool, which a forked process does not have. BLAS is not changed."""
     global _lock, _of_all
     _lock, _of_all = threading.Lock(), _Inside()
     _pool.cache_clear()

@@ -1,7 +1,7 @@
-"""Dask arrays and data-frames: the same calls, the same answers, on a cluster.
+"""Dask arrays and data-frames: the same calls, the same results, on a cluster.
 
-Nothing here needs to be called: `gram` and all measures take Dask collections. Work runs wherever
-Dask runs it: on the workers of your `Client` if there is one, else on threads of this process.
+Nothing here needs to be called: `gram` and all measures take Dask collections. Work runs on the
+workers of your `Client` if there is one, otherwise on threads of this process.
 
 >>> import dask.array as da, lorenyi as lr
 >>> x = da.arange(40_000, chunks=10_000) / 4_000.0
@@ -35,11 +35,11 @@ from lorenyi.data.reading import Data, Spread
 from lorenyi.data.sources import tree_sum
 from lorenyi.data.streams import Engine, Task
 
-FAN_IN = 8  # results that are added at a time
+FAN_IN = 8  # results that are summed at a time
 
 
 class Cluster(Engine):
-    """Blocks are chunks of Dask collections; a function travels to them once a worker."""
+    """Blocks are chunks of Dask collections; a function is sent once to each worker."""
 
     holds = "Dask collections"
     remedy = (
@@ -75,7 +75,7 @@ def _calls(function: Callable[..., Any], tasks: Sequence[Task]) -> list[Delayed]
 
 
 class _Shared:
-    """Holds something, such as a function, that Dask shall see as a value."""
+    """Wraps an object, such as a function, that Dask must treat as a value."""
 
     def __init__(self, value: Any) -> None:
         self.value = value
@@ -102,17 +102,17 @@ def _compute(parts: Sequence[Delayed]) -> tuple[Any, ...]:
 
 
 def _guarded(function: Callable[..., Any], *parts: Any, **options: Any) -> Any:
-    """Run Dask's function, and say in plain words when the cluster is gone."""
+    """Run Dask's function, with clear errors if the cluster is lost."""
     try:
-        # Pivots and their factor are one node of the graph, and may well be large. One thread for
-        # BLAS: where workers are threads of this process, each has a core.
+        # Pivots and their factor are one node of the graph, which may be large. One thread for
+        # BLAS: if workers are threads of this process, each has a core.
         settings = {"distributed.admin.large-graph-warning-threshold": "1GB"}
         with dask.config.set(settings), one_thread():
             return function(*parts, **options)
     except KilledWorker as error:
         raise MemoryError(
             f"a block was lost with {error.allowed_failures + 1} workers, one after the other, "
-            "most often for want of memory: give them more, or cut the rows into smaller chunks, "
+            "most often for lack of memory: give them more, or cut the rows into smaller chunks, "
             "such as x.rechunk({0: 65536})"
         ) from error
     except (CancelledError, CommClosedError) as error:
@@ -125,8 +125,8 @@ def _guarded(function: Callable[..., Any], *parts: Any, **options: Any) -> Any:
 def spread(shared: Any) -> Spread | None:
     """Send data to the current `Client`, once, for a map over items on its workers.
 
-    As the result of a task: where all workers that had a copy are lost, it is made again. What
-    is scattered would be gone, for Dask drops spare copies. None: there is no client.
+    It is the result of a task, so that it is recomputed if all workers with a copy are lost.
+    Scattered data would be lost, since Dask drops extra copies. None: there is no client.
     """
     try:
         client = get_client()
@@ -193,7 +193,7 @@ def length(x: Any) -> int:
 
 
 def take(x: Any, rows: np.ndarray, name: str) -> Any:
-    """Return some rows of a collection, in memory: only they travel."""
+    """Return some rows of a collection, in memory; only these are transferred."""
     handles, lengths = _parts(x)
     starts = np.concatenate([[0], np.cumsum(lengths)])
     places = np.searchsorted(starts, rows, side="right") - 1
@@ -223,7 +223,7 @@ def _parts(x: Any) -> tuple[list[Any], list[int]]:
 
 def _read_array(x: Any, name: str) -> Data:
     if x.ndim == 0:
-        raise ValueError(f"{name} must have at least two rows (one a point), found a scalar")
+        raise ValueError(f"{name} must have at least two rows (one per point), found a scalar")
     if any(math.isnan(size) for size in x.shape[1:]):
         raise ValueError(f"{name} has columns of unknown number: x.compute_chunk_sizes() finds it")
     handles, lengths = _parts(x)

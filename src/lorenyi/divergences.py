@@ -1,4 +1,4 @@
-r"""How different two samples are: the information of a point about which sample it came from.
+r"""Divergence of two samples: the information of a point about its sample.
 
 With the two samples' states :math:`\rho_x` and :math:`\rho_y`, each of weight one half,
 
@@ -32,10 +32,11 @@ def divergence(
 ) -> Any:
     """Return the representation Jensen-Shannon divergence of two samples, in bits.
 
-    Each sample weighs one half, whatever its size. The bandwidth is that of both together. Like
-    mutual information it is biased upward: two samples of one law have a positive value, for which
-    see `two_sample_test`. ``entropy=CollisionEntropy()`` gives the divergence of order 2 from pairs
-    of different rows, without that bias where both samples have the same size.
+    Each sample has weight one half, whatever its size. The bandwidth is that of both together. Like
+    mutual information it is biased upward: two samples of the same distribution have a positive
+    value; `two_sample_test` gives its significance. ``entropy=CollisionEntropy()`` gives the
+    divergence of order 2 from pairs of different rows, without that bias if both samples have the
+    same size.
 
     Parameters
     ----------
@@ -66,7 +67,7 @@ def divergence(
 
 
 def _of_two_samples(found: Any, A: Gram, label: np.ndarray) -> Any:
-    """Return the value with the standard error of two samples, each of its own size."""
+    """Return the value with the standard error of two samples of different sizes."""
     if not isinstance(found, Estimate) or found.influence is None:
         return found
     parts = found.influence.parts
@@ -114,7 +115,7 @@ def mmd(x: Any, y: Any, *, kernel: Kernel | None = None) -> float:
     sizes = np.bincount(label)
     if sizes.min() < 2:
         raise ValueError(f"{SIDES[int(sizes.argmin())]} has one row: mmd needs two of each sample")
-    # Weights of the pairs: within a sample all but those of a row with itself.
+    # Weights of the pairs: within a sample all except those of a row with itself.
     A = gram(points, kernel, name="points")
     sign = np.where(label == 0, 1.0 / sizes[0], -1.0 / sizes[1])
     K = np.asarray(_arrays.to_numpy(A.dense())) * len(label)
@@ -127,7 +128,7 @@ def mmd(x: Any, y: Any, *, kernel: Kernel | None = None) -> float:
 
 
 def stacked(x: Any, y: Any) -> tuple[Any, np.ndarray]:
-    """Return the rows of both samples, one after the other, and which sample each is of."""
+    """Return the rows of both samples, one after the other, and the sample of each."""
     if is_frame(x) or is_frame(y):
         both, sizes = native_stacked(x, y)
     else:

@@ -1,4 +1,4 @@
-"""How many kinds of points there are: effective numbers, 2 to the power of an entropy."""
+"""Diversity: the effective number of distinct points, 2 to the power of an entropy."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ def vendi_score(x: Variable, *, entropy: Functional = Renyi(), weights: Any = No
 def conditional_vendi_score(
     x: Variable, given: Variable, *, entropy: Functional = Renyi(), weights: Any = None
 ) -> Any:
-    """Return 2^(S(A, B) - S(B)): how many kinds of x there are beside those of what is given.
+    """Return 2^(S(A, B) - S(B)), the effective number of distinct x given another variable.
 
-    Diversity of answers that their prompts do not explain, say.
+    For example the diversity of answers that their prompts do not explain.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ def conditional_vendi_score(
 def information_vendi_score(
     x: Variable, y: Variable, *, entropy: Functional = Renyi(), weights: Any = None
 ) -> Any:
-    """Return 2^I(x; y): how many kinds of x are explained by y.
+    """Return 2^I(x; y), the diversity of x that y explains.
 
     It is the Vendi score of x over its conditional Vendi score given y.
 

@@ -65,7 +65,7 @@ def renyi_entropy(spectrum: Spectrum, alpha: float = 1.0, rank: int | None = Non
     spectrum : Spectrum
         Eigenvalues; if truncated, and without a rank, the value is the middle of its bracket.
     alpha : float
-        Order, from 0 to infinity; 0, 1 and infinity are exact, and nothing cancels near 1.
+        Order, from 0 to infinity; 0, 1 and infinity are exact, and there is no cancellation near 1.
     rank : int, optional
         The k of the low-rank entropy.
 
@@ -106,11 +106,11 @@ def _entropy(spectrum: Spectrum, alpha: float) -> Array:
                 f"alpha=1 with trace {spectrum.trace:g}: S(pA) diverges at 1; scale it to trace 1"
             )
         shift = alpha / (1 - alpha) * math.log2(spectrum.trace)
-    log = _unless(zero, xp.log(p))  # so zeros add nothing to either sum below
+    log = _unless(zero, xp.log(p))  # so that zeros add nothing to either sum below
     if alpha == 1:
         return -xp.sum(counts * p * log, axis=-1) / math.log(2)
     if abs(alpha - 1) < _NEAR_ONE:
-        # sum p^alpha = 1 + sum p (p^(alpha-1) - 1): nothing cancels as alpha goes to 1.
+        # sum p^alpha = 1 + sum p (p^(alpha-1) - 1): no cancellation as alpha goes to 1.
         excess = xp.sum(counts * p * xp.expm1((alpha - 1) * log), axis=-1)
         bits = xp.log1p(excess) / ((1 - alpha) * math.log(2))
         return bits + shift if shift else bits
@@ -128,8 +128,8 @@ def _unless(zero: Array | None, values: Array, instead: float = 0.0) -> Array:
 def _masked(spectrum: Spectrum, alpha: float) -> tuple[Array, Array, Array | None]:
     """Return values with zeros replaced by 1, counts, and where the zeros were (None: nowhere).
 
-    For alpha < 1 small values weigh most, and the derivative at 0 is infinite: what a
-    decomposition cannot resolve is zero, and below the numerical rank values are constants.
+    For alpha < 1 small values weigh most, and the derivative at 0 is infinite. So values that a
+    decomposition cannot resolve are zero, and values beyond the numerical rank are constants.
     """
     values = spectrum.values
     xp = _arrays.namespace(values)
@@ -151,9 +151,9 @@ def _log2_rank(spectrum: Spectrum, rank: int | None) -> Array:
 
 
 def log2_ranks(spectrum: Spectrum, rank: int | None) -> tuple[float, float]:
-    """Return the least and the largest S_0: of what rounding leaves no doubt of, and of all.
+    """Return the smallest and the largest S_0: eigenvalues above rounding, and all of them.
 
-    What was found until the trace was used up may be all but some that are tiny.
+    Where the trace is reached, tiny eigenvalues may still be missing.
     """
     values = _arrays.to_numpy(spectrum.values).astype(np.float64)
     relative = len(values) * _arrays.epsilon(spectrum.values) + spectrum.rounding

@@ -13,8 +13,8 @@ import numpy as np
 
 from lorenyi import _html
 
-# What was sampled, and how often: the number of rows (values on equally many are taken to share
-# them) or a name, and the number of points.
+# The table that was sampled: its number of rows (tables of equal length are taken to be the same)
+# or a name, and its number of points.
 Rows: TypeAlias = tuple[int | str, float]
 
 
@@ -23,8 +23,9 @@ class Influence:
     """The influence of each row on a value: its first derivative in the weight of that row.
 
     The mean over the rows is zero, and the standard error of the value is the root mean square
-    divided by the root of the number of points. Influences of values on the same rows add with the
-    signs of a formula, so covariances are right. Values on other rows count as independent.
+    divided by the root of the number of points. Influences of values on the same rows are added
+    with the signs of a formula, so covariances are included. Values on other rows are taken as
+    independent.
 
     Parameters
     ----------
@@ -67,13 +68,13 @@ class Influence:
 
 
 class Estimate(float):
-    """An amount of information: a float that knows its errors and what it was measured on.
+    """An amount of information: a float with its errors and its kernels.
 
-    Two errors are kept apart. The *standard error* is that of sampling: how far the value is from
-    the one of ever more rows drawn alike, to first order and bias aside. The *computing error* is
-    how far the value is from the exact one of these rows: an estimate, or, where it was certified,
-    bounds that contain the exact value. Sums, differences, products, quotients and powers keep
-    both, and the covariance of values measured on the same rows.
+    Two errors are kept apart. The *standard error* measures sampling: how far the value is from
+    that of the population, to first order and without bias. The *computing error* is how far the
+    value is from the exact one of these rows: an estimate, or, where it was certified, bounds that
+    contain the exact value. Sums, differences, products, quotients and powers propagate both, with
+    the covariance of values measured on the same rows.
 
     Parameters
     ----------
@@ -106,7 +107,7 @@ class Estimate(float):
     failure: float
     about: tuple[str, ...]
     unit: str
-    __array_priority__ = -1.0  # above NumPy's scalars, which leave arithmetic to us, below arrays
+    __array_priority__ = -1.0  # above NumPy's scalars, which then defer to us, below arrays
 
     def __new__(
         cls,
@@ -135,7 +136,7 @@ class Estimate(float):
         return cls(value, bounds=(low, high), computing_error=error, **fields)
 
     def __getnewargs_ex__(self) -> tuple[tuple[float], dict[str, Any]]:
-        """Tell pickle how to make it again."""
+        """Return how to unpickle it."""
         return (float(self),), dict(vars(self))
 
     # ------------------------------------------------------------------ the two errors
@@ -177,12 +178,12 @@ class Estimate(float):
 
     @property
     def width(self) -> float:
-        """Distance of the certified bounds."""
+        """Upper minus lower certified bound."""
         low, high = self._certified()
         return high - low
 
     def __contains__(self, x: float) -> bool:
-        """Tell whether x lies within the certified bounds."""
+        """Return whether x lies within the certified bounds."""
         low, high = self._certified()
         return low <= float(x) <= high
 
@@ -198,10 +199,10 @@ class Estimate(float):
         """Return the value, as arrays of one number do."""
         return float(self)
 
-    # ------------------------------------------------------------------ what it looks like
+    # ------------------------------------------------------------------ display
 
     def _short(self) -> str:
-        """Return the value with its errors, in as many digits as they leave."""
+        """Return the value with its errors, rounded to the digits that they determine."""
         unit = f" {self.unit}" if self.unit else ""
         error = self.standard_error
         if not error > 1e-12 * max(abs(float(self)), 1e-12):  # NaN, or none
@@ -211,7 +212,7 @@ class Estimate(float):
         return f"{float(self):.{digits}f} ± {error:.{digits}f}{unit}{self._computed()}"
 
     def _computed(self) -> str:
-        """Say how far the computation may be off: the bounds, or an error that matters."""
+        """Return the certified bounds, or a computing error that is not negligible, as text."""
         if self.bounds is not None:
             low, high = self.bounds
             digits = _digits(high - low, 1)

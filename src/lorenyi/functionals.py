@@ -1,8 +1,8 @@
 r"""Entropies as values, `H(A)`: Rényi's of any order and rank, and the collision entropy.
 
-A functional computes as finely as the data can tell. A *pilot* on some of the rows gives the
-influence of each, hence the standard error of the formula that is asked for; then every term is
-computed until its estimated computing error is a small share of that.
+The computing error is matched to the sampling error. A *pilot* on some of the rows gives the
+influence of each row, hence the standard error of the requested formula. Then every term is
+computed until its estimated computing error is a small share of that standard error.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ from lorenyi.spectra import Auto, Solver, Spectrum, enclosure, require_rank
 from lorenyi.spectra.auto import COARSEST_TOL
 from lorenyi.spectra.solver import Goal, require_seed, require_size
 
-SHARE = 0.15  # of the standard error that the computing error may be
-FINEST_TOL = 1e-5  # bits: nothing is computed more finely unless asked for
+SHARE = 0.15  # computing error over standard error, where no tolerance is requested
+FINEST_TOL = 1e-5  # bits: smallest default tolerance
 
 Formula: TypeAlias = Callable[[Callable[[Gram], Any]], Any]
 
@@ -49,7 +49,7 @@ class Functional(ABC):
         return evaluate(lambda H: H(A), self, A)
 
     def bits(self, A: Gram) -> float:
-        """Return the value alone, computed to a fine tolerance: for loops over many Grams."""
+        """Return only the value, computed to a fine tolerance, for loops over many Grams."""
         return float(self.solved(A, self.tolerance(0.0), None))
 
     @abstractmethod
@@ -58,7 +58,7 @@ class Functional(ABC):
 
     @abstractmethod
     def pilot(self, A: Gram) -> Pilot:
-        """Return what some of the rows tell, with the influence of each."""
+        """Return the eigenvalues and influences of a pilot."""
 
     @abstractmethod
     def rough(self, A: Gram, found: Pilot) -> float:
@@ -70,27 +70,28 @@ class Functional(ABC):
 
     @property
     def largest_error(self) -> float:
-        """Computing error in bits that no result exceeds without a warning."""
+        """Computing error in bits beyond which a result warns."""
         return COARSEST_TOL
 
     def tolerance(self, standard_error: float, slope: float = 1.0) -> float:
-        """Return the computing error of each term of a formula that has a standard error.
+        """Return the tolerance in bits of each term of a formula with this standard error.
 
-        An error of one bit in each term moves the formula by `slope`.
+        An error of one bit in each term changes the formula by `slope`.
         """
         share = COARSEST_TOL if math.isnan(standard_error) else SHARE * standard_error
         return min(max(share, FINEST_TOL), COARSEST_TOL) / slope
 
 
 def evaluate(formula: Formula, entropy: Callable[[Gram], Any], *grams: Gram) -> Any:
-    """Return the value of a formula in entropies, each computed as finely as the whole asks for.
+    """Return the value of a formula in entropies, each computed to the tolerance of the whole.
 
     Parameters
     ----------
     formula : callable
-        Of a function H of a Gram: H(A) + H(B) - H(J), say. It is called twice.
+        A function of H, the entropy of a Gram: H(A) + H(B) - H(J), for example. It is called
+        twice.
     entropy : callable
-        A `Functional`, or any other function of a Gram, which is called as it is.
+        A `Functional`, or any other function of a Gram, which is called directly.
     *grams : Gram
         The variables of the formula.
     """
@@ -111,7 +112,7 @@ def evaluate(formula: Formula, entropy: Callable[[Gram], Any], *grams: Gram) -> 
 
     def fine(A: Gram) -> Estimate:
         if id(A) not in found:
-            seen = pilots.get(id(A))  # none where the formula took another way, on a rough value
+            seen = pilots.get(id(A))  # none if the formula branched differently on a pilot's value
             found[id(A)] = entropy.solved(A, tol, entropy.pilot(A) if seen is None else seen)
             report.step()
         return found[id(A)]
@@ -125,7 +126,7 @@ def evaluate(formula: Formula, entropy: Callable[[Gram], Any], *grams: Gram) -> 
 
 
 def _warn_of_error(error: float | None, largest: float) -> None:
-    """Warn where the tolerance that was asked for, or the coarsest, is not reached."""
+    """Warn where the requested tolerance, or the coarsest, is not reached."""
     if error is not None and error > largest:
         warnings.warn(
             f"the computing error is estimated to be {error:.2g} bits; use a larger order, a "
@@ -136,7 +137,7 @@ def _warn_of_error(error: float | None, largest: float) -> None:
 
 
 def plain(entropy: Callable[[Gram], Any]) -> Callable[[Gram], Any]:
-    """Return a functional that gives values alone: for loops over many Grams."""
+    """Return a functional that gives only values, for loops over many Grams."""
     _require_functional(entropy)
     return entropy.bits if isinstance(entropy, Functional) else entropy
 
@@ -147,7 +148,7 @@ def _require_functional(entropy: object) -> None:
 
 
 def _in_one_library(entropy: Callable[[Gram], Any], grams: tuple[Gram, ...]) -> Any:
-    """Return a functional whose plain numbers come back as arrays, where one Gram has any."""
+    """Return a functional that converts plain numbers to arrays of the Grams' library."""
     others = [A.reference for A in grams if not _arrays.is_numpy(A.reference)]
 
     def value(A: Gram) -> Any:
@@ -168,7 +169,7 @@ class Renyi(Functional):
               \lambda_r = \frac{1}{n-k} \Big(1 - \sum_{i \le k} \lambda_i\Big)
 
     Only the k largest eigenvalues count, the rest is spread evenly: S^k is never below S and
-    falls to it as k grows; at fixed k it drifts upward with n.
+    decreases to it as k grows; at fixed k it increases with n.
 
     Parameters
     ----------
@@ -204,7 +205,7 @@ class Renyi(Functional):
     # ------------------------------------------------------------------ estimates
 
     def pilot(self, A: Gram) -> Pilot:
-        """Return what some of the rows tell, with the influence of each."""
+        """Return the eigenvalues and influences of a pilot."""
         self._require(A)
         with one_thread(A.reference):
             return pilot(A, self.alpha, self._order)
@@ -237,18 +238,18 @@ class Renyi(Functional):
 
     @property
     def largest_error(self) -> float:
-        """Computing error that was asked for, or the coarsest; any where the effort is fixed."""
+        """Requested computing error, or the coarsest; infinite where the effort is fixed."""
         return self.solver.largest_error
 
     def tolerance(self, standard_error: float, slope: float = 1.0) -> float:
-        """Return the computing error of each term; where the solver was given one, that of all."""
+        """Return the tolerance of each term; a tolerance given to the solver is that of the sum."""
         if self.solver.wanted_error is not None:
             return self.solver.wanted_error / slope
         return super().tolerance(standard_error, slope)
 
     @property
     def progress(self) -> Progress:
-        """How to report on long calls: as the solver says."""
+        """How to report on long calls: the solver's setting."""
         return self.solver.progress
 
     def _require(self, A: Gram) -> None:
@@ -264,7 +265,7 @@ class Renyi(Functional):
         return float(_arrays.detach(renyi_entropy(spectrum, self.alpha, rank)))
 
     def _value_of(self, known: Spectrum | PairMean) -> Array:
-        """Return the entropy: of Ritz values, kept within what is proven of them."""
+        """Return the entropy; that of Ritz values is clipped to their certified bounds."""
         if isinstance(known, PairMean):
             return known.entropy(unbiased=False)
         value = renyi_entropy(known, self.alpha, self._order)
@@ -274,12 +275,12 @@ class Renyi(Functional):
         return _arrays.namespace(value).clip(value, min=low, max=high)
 
     def _error(self, known: Spectrum | PairMean, goal: Goal) -> float | None:
-        """Return the estimated computing error; None where the solver says nothing of it."""
+        """Return the estimated computing error; None where the solver gives none."""
         if isinstance(known, PairMean):
             return 0.0
         return goal.error(known, self._order) if known.kind == "complete" else None
 
-    # ------------------------------------------------------------------ proofs
+    # ------------------------------------------------------------------ certified bounds
 
     def certified(self, A: Gram) -> Estimate:
         """Return the entropy of A with bounds that contain the exact value.
@@ -328,7 +329,7 @@ class Renyi(Functional):
         return low, self._value_of(spectrum), high, spectrum.failure
 
     def _width(self, spectrum: Spectrum) -> float:
-        if self.alpha == 0:  # counts what is there: no search makes it narrower
+        if self.alpha == 0:  # a count of eigenvalues: no search makes it narrower
             return 0.0
         low, high = self._interval(spectrum)
         return high - low
@@ -354,14 +355,14 @@ class CollisionEntropy(Functional):
 
     .. math:: -\log_2 \frac{1}{n (n - 1)} \sum_{i \ne j} k(x_i, x_j)^2
 
-    It estimates the population's value without bias (before the logarithm), so it does not drift
-    with n as `Renyi(2)` does, whose pairs (i, i) count for 1/n. It is not finite where no two rows
-    are alike.
+    The mean is an unbiased estimate of the population's (before the logarithm), so the value does
+    not change with n as that of `Renyi(2)`, whose pairs (i, i) contribute 1/n. It is infinite if
+    the kernel is zero for all pairs of different rows.
 
     Parameters
     ----------
     pairs : int, optional
-        Pairs of rows to draw at least; by default all of up to 20,000 rows, four million of more.
+        Minimum number of pairs to draw; by default all of up to 20,000 rows, else four million.
     seed : int
         Seed of the draws.
 
@@ -382,7 +383,7 @@ class CollisionEntropy(Functional):
             require_size("pairs", self.pairs, 1, "pairs of rows to draw")
 
     def pilot(self, A: Gram) -> Pilot:
-        """Return what some of the rows tell, with the influence of each."""
+        """Return the eigenvalues and influences of a pilot."""
         with one_thread(A.reference):
             return pilot(A, 2.0, None)
 
@@ -391,14 +392,14 @@ class CollisionEntropy(Functional):
         return float(renyi_entropy(found.spectrum, 2.0))
 
     def solved(self, A: Gram, tol: float, found: Pilot | None) -> Estimate:
-        """Return the value; all pairs, or the noise of those drawn, are in the standard error."""
+        """Return the value; the noise of drawn pairs is part of the standard error."""
         with one_thread(A.reference):
             known = pair_mean(A, self.seed, self.pairs)
             number = float(_arrays.detach(known.entropy(unbiased=True)))
         influence: Influence | None = known.noise(unbiased=True)
         if found is not None and found.influence is not None:
-            # The pilot's is that of all pairs, which are so much more alike; n pairs of them, of
-            # a point with itself, do not move.
+            # The pilot's influence is that of the mean over all pairs. It is rescaled to the mean
+            # over different rows, which lacks the n constant pairs of a row with itself.
             alike = 2.0 ** (number + math.log2(float(_arrays.detach(known.square))))
             alike *= A.n / (A.n - 1)
             rows = as_influence(found.influence, A) * alike

@@ -1,16 +1,16 @@
 r"""The influence of each row on an entropy, from which its standard error follows.
 
 An entropy is a smooth functional of the empirical distribution. With :math:`g(\lambda) = \partial S
-/ \partial \lambda`, row i of weight w_i moves it by
+/ \partial \lambda`, the influence of row i of weight w_i is
 
 .. math:: \frac{1}{w_i} \sum_j \lambda_j\, g(\lambda_j)\, v_{ij}^2
 
-less the mean over rows, v_j being the eigenvectors of A. A bandwidth that was chosen from the data
-moves too: its influence, times the derivative of the entropy in it, is added. The sum over the
-terms of a measure, with their signs, is the measure's.
+minus the mean over rows, v_j being the eigenvectors of A. A bandwidth chosen from the data depends
+on the rows too: its influence, times the derivative of the entropy in it, is added. The sum over
+the terms of a measure, with their signs, is the influence on the measure.
 
-All is computed on at most `MAX_ROWS` rows. The standard error then is right to about 2 %, and costs
-little beside the value itself.
+It is computed on at most `MAX_ROWS` rows. Then the standard error is accurate to about 2 %, and
+costs little compared with the value itself.
 """
 
 from __future__ import annotations
@@ -31,16 +31,16 @@ from lorenyi.spectra import cholesky
 from lorenyi.spectra.cholesky import subsample
 from lorenyi.spectra.spectrum import Spectrum
 
-MAX_ROWS = 1024  # the root of twice this many is 45: 2.2 % of the standard error
+MAX_ROWS = 1024  # relative error of the standard error: 1 / sqrt(2 x 1024), 2.2 %
 MAX_DENSE_ROWS = 512  # of a block that is decomposed, in 20 ms
-MAX_COLUMNS = 256  # of the factor of a larger one
-NEAR_ONE = 0.1  # order at which a constant is taken out, of which there is little elsewhere
-BANDWIDTH_ROWS = 256  # of more rows, beside all: 1 % of the derivative in a bandwidth
+MAX_COLUMNS = 256  # of the factor of a larger block
+NEAR_ONE = 0.1  # distance of the order from 1 within which a constant is subtracted
+BANDWIDTH_ROWS = 256  # sampled against all rows: error of the bandwidth's derivative 1 %
 
 
 @dataclass(frozen=True, eq=False)
 class Pilot:
-    """What some rows tell of an entropy.
+    """Eigenvalues and influences of some rows.
 
     Attributes
     ----------
@@ -57,8 +57,8 @@ class Pilot:
 def slopes(spectrum: Spectrum, alpha: float, rank: int | None) -> np.ndarray:
     r"""Return :math:`\partial S / \partial \lambda_j`, up to one constant for all.
 
-    With a rank, an eigenvalue beyond it counts by the mean that the rest is spread to. Below order
-    1, where the smallest weigh most, those that a decomposition does not resolve count for nothing.
+    With a rank, an eigenvalue beyond it counts through the mean of the rest. Below order 1, where
+    the smallest weigh most, eigenvalues that a decomposition does not resolve are ignored.
     """
     values = _arrays.to_numpy(spectrum.values).astype(np.float64)
     counts = np.ones(len(values)) if spectrum.counts is None else spectrum.counts
@@ -70,7 +70,7 @@ def slopes(spectrum: Spectrum, alpha: float, rank: int | None) -> np.ndarray:
     p = values
     if rank is not None and rank < len(values):
         leading = np.arange(len(values)) < rank
-        rest = float(counts[rank:] @ values[rank:])  # its own sum: that of the others cancels
+        rest = float(counts[rank:] @ values[rank:])  # summed directly, which avoids cancellation
         p = np.where(leading, values, rest / (spectrum.n - rank))
         counts = np.where(leading, counts, (spectrum.n - rank) / (len(values) - rank))
     resolved = p > 0
@@ -80,7 +80,7 @@ def slopes(spectrum: Spectrum, alpha: float, rank: int | None) -> np.ndarray:
     top = float(np.max(p, where=resolved, initial=0.0))
     log = np.log(p / top)
     if abs(alpha - 1) < NEAR_ONE:
-        # Less a constant: nothing cancels as alpha goes to 1.
+        # Minus a constant: avoids cancellation as alpha goes to 1.
         rising = np.expm1((alpha - 1) * log) / (1 - alpha)
     else:
         rising = np.exp((alpha - 1) * log) / (1 - alpha)
@@ -91,7 +91,7 @@ def slopes(spectrum: Spectrum, alpha: float, rank: int | None) -> np.ndarray:
 class Block(NamedTuple):
     """Rows of one label: their Gram without labels, its eigenvalues and vectors, and the rest.
 
-    `left` is what these eigenvalues leave of the diagonal.
+    `left` is the diagonal that these eigenvalues do not account for.
     """
 
     rows: np.ndarray
@@ -123,13 +123,13 @@ def pilot(A: Gram, alpha: float, rank: int | None) -> Pilot:
         influence[block.rows] = moved / weights[block.rows]
     present = np.count_nonzero(_arrays.to_numpy(A.weights)) if A.is_weighted else len(A)
     frequency = weights * len(part) * (A.n / present)
-    beyond = [slope - last for slope in each]  # what is outside of all vectors has the last
+    beyond = [slope - last for slope in each]  # outside all vectors the last one applies
     influence += _of_bandwidths(part, blocks, beyond, frequency)
     return Pilot(spectrum, influence)
 
 
 def as_influence(values: np.ndarray, A: Gram) -> Influence:
-    """Return influences that `pilot` gives as those of the rows of A."""
+    """Return the influences of `pilot` as those of the rows of A."""
     part = _sampled(A)
     weights = _arrays.to_numpy(part.weights).astype(np.float64) if part.is_weighted else None
     return Influence.of(values, (len(A), float(A.n)), weights)
@@ -164,7 +164,7 @@ def _without_labels(A: Gram) -> list[Factor]:
 
 
 def _decomposed(A: Gram) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return eigenvalues, eigenvectors, and what these leave of the diagonal."""
+    """Return eigenvalues, eigenvectors, and the diagonal that they do not account for."""
     weights = _arrays.to_numpy(A.weights).astype(np.float64)
     if not A.factors:  # all rows are equal
         total = float(weights.sum())
@@ -184,13 +184,13 @@ def _decomposed(A: Gram) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def _with_tail(values: np.ndarray, rest: float, size: int, n: float) -> Spectrum:
-    """Return eigenvalues of trace one, what they leave being spread over some of the other rows."""
+    """Return eigenvalues of trace one, with the rest spread over some of the other rows."""
     total = float(values.sum()) + rest
     values, rest = values / total, rest / total
     if rest <= 1e-12 or len(values) >= size:
         return Spectrum(values, n)
     least, last = rest / (size - len(values)), float(values[-1])
-    count = max(rest / math.sqrt(least * max(last, least)), 1.0)  # it falls from one to the other
+    count = max(rest / math.sqrt(least * max(last, least)), 1.0)  # as if decaying between the two
     counts = np.append(np.ones(len(values)), count)
     return Spectrum(np.append(values, rest / count), max(n, counts.sum()), counts=counts)
 
@@ -201,9 +201,9 @@ def _with_tail(values: np.ndarray, rest: float, size: int, n: float) -> Spectrum
 def _of_bandwidths(
     A: Gram, blocks: list[Block], slopes: list[np.ndarray], frequency: np.ndarray
 ) -> np.ndarray:
-    """Return what bandwidths chosen from the data add to the influence of each row.
+    """Return the part of each row's influence that is due to bandwidths chosen from the data.
 
-    `frequency` is how often each of these rows occurs, not how many of all it stands for.
+    `frequency` is how often each of these rows occurs, not how many rows of the data it represents.
     """
     total = np.zeros(len(A))
     ruled = [(i, f) for i, f in enumerate(_without_labels(A)) if isinstance(f, Points)]
@@ -227,7 +227,7 @@ def _of_bandwidths(
 
 
 class Response(NamedTuple):
-    """How an entropy changes with the logarithm of each entry between some rows and all."""
+    """The derivative of an entropy in the logarithm of each entry between some rows and all."""
 
     some: np.ndarray
     gram: Gram
@@ -253,7 +253,7 @@ class Response(NamedTuple):
 
 
 def _response(block: Block, slope: np.ndarray, share: float) -> Response:
-    """Return (V g V') o A between a share of the rows, which stand for all, and all."""
+    """Return (V g V') o A between a sample of the rows, scaled to all, and all."""
     n = len(block.rows)
     some = block.gram.choose(0, 12, max(math.ceil(share * n), 1))
     V = block.vectors

@@ -1,9 +1,9 @@
 """Information measures: the body of each is its formula, in bits.
 
-Every function takes arrays, data-frame columns or `Gram`s; where "one variable or several" is
-said, a list or tuple of them stands for their joint. `entropy=` is the functional, `Renyi()` by
-default. These are measures of kernel matrices, not estimates of Shannon's quantities, and away
-from alpha = 1 differences such as the mutual information can be negative: nothing is clipped.
+Every function takes arrays, data-frame columns or `Gram`s. Where "one variable or several" is
+accepted, a list or tuple means their joint. `entropy=` is the functional, `Renyi()` by default.
+These are measures of kernel matrices, not estimates of Shannon's quantities. Away from alpha = 1
+differences such as the mutual information can be negative; nothing is clipped.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def variable(x: Variable, weights: Any = None, name: str = "x") -> Gram:
     """Return the Gram of one variable, or the joint of a list or tuple of several."""
     if isinstance(x, Gram):
         return gram(x, weights=weights, name=name)
-    # Arrays and columns have a shape; so has a NumPy number in a list of them, but an empty one.
+    # Arrays and columns have a shape; a NumPy number in a list has an empty one.
     if isinstance(x, (list, tuple)) and any(
         isinstance(v, Gram) or getattr(v, "shape", ()) != () for v in x
     ):
@@ -97,7 +97,7 @@ def conditional_entropy(
 
 
 def _warn_of_levels(entropy: Functional, A: Gram, B: Gram, x: Variable, y: Variable) -> None:
-    """Warn where categories tell most rows apart, and so share bits with anything."""
+    """Warn if categories distinguish most rows, and so share bits with any variable."""
     for name, given, own in (("x", x, A), ("y", y, B)):
         if isinstance(given, Gram) or not own.in_memory or not own.is_nominal:
             continue
@@ -107,7 +107,7 @@ def _warn_of_levels(entropy: Functional, A: Gram, B: Gram, x: Variable, y: Varia
         H, other = plain(entropy), _permuted(B)
         chance = float(H(A)) + float(H(other)) - float(H(A * other))
         warnings.warn(
-            f"{name} has {levels} categories in {len(own)} rows, which tell most rows apart: by "
+            f"{name} has {levels} categories in {len(own)} rows, which distinguish most rows: by "
             f"chance alone it would share {chance:.3g} bits. Leave such a column out, group its "
             "levels, or give a kernel for numbers",
             UserWarning,
@@ -126,9 +126,9 @@ def mutual_information(
 ) -> Any:
     """Return I(A; B) = S(A) + S(B) - S(A, B), either side one variable or several.
 
-    Not negative at alpha = 1 without a rank; elsewhere it can be. With a rank that the joint
-    exceeds and A and B do not, even without bound: two independent fair coins among n points have
-    (1 - log2(n - 2)) / 2 bits at rank 2.
+    Not negative at alpha = 1 without a rank; otherwise it can be. If the rank is smaller than that
+    of the joint but not than those of A and B, there is no lower bound: two independent fair coins
+    among n points have (1 - log2(n - 2)) / 2 bits at rank 2.
 
     Examples
     --------
@@ -149,8 +149,8 @@ def normalized_mutual_information(
     """Return I(A; B) / sqrt(S(A) S(B)), a number without unit.
 
     At most 1 for every order and rank, because S(A, B) >= max(S(A), S(B)); not below 0 at
-    alpha = 1 without a rank. Where x or y is constant, so that its entropy is zero, so is I, and
-    the value is 0. A certified interval needs entropies whose own intervals do not reach zero.
+    alpha = 1 without a rank. If x or y is constant, the value is 0. A certified interval needs
+    entropies whose own intervals do not contain zero.
 
     Examples
     --------
@@ -231,9 +231,9 @@ def dual_total_correlation(
 
 
 def o_information(*variables: Variable, entropy: Functional = Renyi(), weights: Any = None) -> Any:
-    """Return the total less the dual total correlation, of three variables or more.
+    """Return the total minus the dual total correlation, of three variables or more.
 
-    Positive where they mostly repeat each other, negative where they mostly work together.
+    Positive where redundancy dominates, negative where synergy does.
 
     Examples
     --------
@@ -247,7 +247,7 @@ def o_information(*variables: Variable, entropy: Functional = Renyi(), weights: 
 
 
 def s_information(*variables: Variable, entropy: Functional = Renyi(), weights: Any = None) -> Any:
-    """Return the total plus the dual total correlation: what each shares with all others, summed.
+    """Return the total plus the dual total correlation: the sum of I(A_i; all others).
 
     Examples
     --------
@@ -265,8 +265,8 @@ def interaction_information(
 ) -> Any:
     """Return -sum_T (-1)^(L - |T|) S(A_T) over all nonempty subsets T of the L variables.
 
-    For two variables the mutual information; for three I(A; B | C) - I(A; B): positive where they
-    work together (exclusive or: 1 bit), negative where they repeat each other.
+    For two variables the mutual information; for three I(A; B | C) - I(A; B): positive for
+    synergy (exclusive or: 1 bit), negative for redundancy.
 
     Examples
     --------

@@ -3,9 +3,10 @@ r"""Order 2 as a mean over pairs of rows, for any number of them.
 .. math:: S_2 = -\log_2 \sum_{ij} w_i w_j\, k(x_i, x_j)^2
 
 is minus the logarithm of a mean over pairs of rows. Joints multiply kernels, so every measure of
-order 2 is a formula in means over the same pairs. Up to `MAX_ALL_ROWS` rows all pairs are taken. Of
-more, a balanced sample: the rows in a random order that a seed and their numbers decide, each with
-the S rows that follow it. What the sample leaves open is part of the standard error.
+order 2 is a formula in means over the same pairs. Up to `MAX_ALL_ROWS` rows all pairs are taken.
+With more rows, a balanced sample of pairs: the rows are put in a random order, which the seed and
+their numbers determine, and each is paired with the S rows that follow it. The noise of the sample
+is part of the standard error.
 """
 
 from __future__ import annotations
@@ -26,9 +27,9 @@ from lorenyi.gram import Gram, Points, squared_norm
 from lorenyi.kernels import Kernel
 
 MAX_ALL_ROWS = 20_000  # 2 x 10^8 pairs: about a second
-MAX_SAMPLED_ROWS = 2**20  # that a sample of pairs is made of
-SAMPLED_PAIRS = 2**22  # of them; their noise is then a fraction of that of 10^6 rows
-KEPT_PAIRS = 2**14  # whose values are kept, for their variance
+MAX_SAMPLED_ROWS = 2**20  # rows that pairs are sampled from
+SAMPLED_PAIRS = 2**22  # their noise is a fraction of that of 10^6 rows
+KEPT_PAIRS = 2**14  # pairs whose values are kept, for their variance
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,12 +87,12 @@ def pair_mean(A: Gram, seed: int = 0, pairs: int | None = None) -> PairMean:
     seed : int
         Seed of the order of rows.
     pairs : int, optional
-        How many pairs to draw at least; by default all of up to `MAX_ALL_ROWS` rows, else
+        Minimum number of pairs to draw; by default all of up to `MAX_ALL_ROWS` rows, else
         `SAMPLED_PAIRS`.
     """
     distinct = sum(len(block) for block in A.reduced[1]) if A.in_memory else len(A)
     points = all(isinstance(factor, Points) for factor in A.factors)
-    # All are no fewer than were asked for; of a ready matrix or a tensor none are drawn.
+    # All pairs, if these are no more than requested; also of a ready matrix or a tensor.
     affordable = float(distinct) ** 2 <= (MAX_ALL_ROWS**2 if pairs is None else pairs)
     if affordable or not points or not _arrays.is_numpy(A.reference):
         return PairMean(squared_norm(A), A.n)
@@ -110,9 +111,9 @@ def _sampled_mean(A: Gram, seed: int, pairs: int) -> PairMean:
 
 
 def shuffled(A: Gram, seed: int) -> Gram:
-    """Return the Gram of (a sample of) the rows in a random order; of weights w, w rows."""
+    """Return the Gram of (a sample of) the rows in a random order; weight w gives w rows."""
     size = min(len(A), MAX_SAMPLED_ROWS)
-    if A.is_weighted or A.n > len(A):  # equal weights too: a row is alike to its copies
+    if A.is_weighted or A.n > len(A):  # equal weights too: a row pairs with its copies
         size = int(min(A.n, MAX_SAMPLED_ROWS))
         ends = np.cumsum(_arrays.to_numpy(A.weights).astype(np.float64))
         places = (np.arange(size) + 0.5) / size * ends[-1]

@@ -1,4 +1,4 @@
-"""An entropy of the k largest eigenvalues that does not drift with the number of rows."""
+"""An entropy of the k largest eigenvalues that does not grow with the number of rows."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from lorenyi.spectra.solver import require_size
 
 @dataclass(frozen=True)
 class Peaked:
-    r"""The entropy of order 1 of k eigenvalues, what is left counting as copies of the k-th.
+    r"""The entropy of order 1 of k eigenvalues, with the rest counted as copies of the k-th.
 
     .. math:: -\sum_{i \le k} \lambda_i \log_2 \lambda_i - r \log_2 \lambda_k, \qquad
               r = 1 - \sum_{i \le k} \lambda_i
 
-    Never above the entropy of all eigenvalues. `Renyi(rank=k)` spreads what is left evenly over all
-    other rows, and so grows with their number; this one tends to a limit. A functional like
-    `Renyi`, for `entropy=`; its values have no standard error.
+    Never above the entropy of all eigenvalues. `Renyi(rank=k)` spreads the rest evenly over all
+    other rows, and so grows with their number; this one converges. A functional like `Renyi`, for
+    `entropy=`; its values have no standard error.
 
     Parameters
     ----------
@@ -52,6 +52,6 @@ class Peaked:
         with one_thread(A.reference):
             spectrum = self.solver(A, self.rank)
         values = _arrays.to_numpy(spectrum._repeated(self.rank)).astype(np.float64)[: self.rank]
-        values = values[values > 1e-15]  # the others are rounding, and nothing is left
+        values = values[values > 1e-15]  # the others are rounding
         left = 1.0 - float(values.sum())
         return float(-values @ np.log2(values) - left * np.log2(values[-1]))

@@ -1,6 +1,6 @@
-"""Measures of dependence that others use, called like ours: HSIC, CKA, distance correlation.
+"""Established measures of dependence for comparison: HSIC, CKA, distance correlation.
 
-They are numbers without unit, of all pairs of rows, in memory.
+They are numbers without unit, computed from all pairs of rows in memory.
 """
 
 from __future__ import annotations
@@ -63,13 +63,13 @@ def cka(x: Variable, y: Variable, *, weights: Any = None) -> float:
 def distance_correlation(x: Any, y: Any, *, weights: Any = None) -> float:
     r"""Return the squared distance correlation: CKA of the kernels that distances induce.
 
-    :math:`k(x, x') = (|x| + |x'| - |x - x'|) / 2` is centered and aligned. Columns are taken as
-    numbers, as they are.
+    :math:`k(x, x') = (|x| + |x'| - |x - x'|) / 2` is centered and aligned. Columns are numbers and
+    are not scaled.
 
     Parameters
     ----------
     x, y : array
-        Numbers, with one row a point.
+        Numbers, one row per point.
     weights : array, optional
         Frequencies of the rows.
 
@@ -96,7 +96,7 @@ def distance_correlation(x: Any, y: Any, *, weights: Any = None) -> float:
 def _centered(x: Variable, y: Variable, weights: Any) -> tuple[np.ndarray, np.ndarray]:
     """Return sqrt(w_i w_j) times the centered kernels of both."""
     grams = [variable(x, weights), variable(y, weights, "y")]
-    grams[0] * grams[1]  # refuses other rows and other weights
+    grams[0] * grams[1]  # raises an error for different rows or weights
     found = []
     for A in grams:
         w = _arrays.to_numpy(_arrays.detach(A.weights)).astype(np.float64)

@@ -1,4 +1,4 @@
-"""Information in time: what the past of one series tells of the next value of another."""
+"""Time series: the information of one series' past about another's next value."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ def transfer_entropy(
 
     .. math:: T = I(y_t;\ x_{t-1}, \dots, x_{t-p}\ |\ y_{t-1}, \dots, y_{t-q})
 
-    Rows of a series depend on each other, so the standard error is too small, and like all
-    conditional information of few rows T is not 0 by chance: `transfer_entropy_test` tells whether
-    it is more than chance.
+    Rows of a series depend on each other, so the standard error is too small. Like every
+    conditional information of few rows, T is positive by chance: `transfer_entropy_test` gives its
+    significance.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ def transfer_entropy(
 def lagged_grams(source: Any, target: Any, lags: int, own_lags: int) -> tuple[Gram, Gram, Gram]:
     """Return the Grams of y_t, the past of x and the past of y."""
     now, past, own = lagged(source, target, lags, own_lags)
-    # Past values are compared as the series is: labels by equality, whatever their number.
+    # Past values are compared like the series: labels by equality, for any number of lags.
     x, y = (Delta() if gram(np.asarray(v)).is_nominal else None for v in (source, target))
     return gram(now, y, name="target"), gram(past, x, name="source"), gram(own, y, name="target")
 
@@ -56,14 +56,14 @@ def lagged_grams(source: Any, target: Any, lags: int, own_lags: int) -> tuple[Gr
 def lagged(
     source: Any, target: Any, lags: int, own_lags: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return y_t, the past of x and the past of y, for all t that have them."""
+    """Return y_t, the past of x and the past of y, for all t with enough past."""
     for name, count in (("lags", lags), ("own_lags", own_lags)):
         integer = isinstance(count, (int, np.integer)) and not isinstance(count, bool)
         if not integer or count < 1:
             raise ValueError(f"{name}={count!r}: it must be an integer of at least 1")
     x, y = np.asarray(source), np.asarray(target)
     if len(x) != len(y):
-        raise ValueError(f"source has {len(x)} values and target {len(y)}: give two of one time")
+        raise ValueError(f"source has {len(x)} values and target {len(y)}: give equal lengths")
     start = max(lags, own_lags)
     if len(y) < start + 2:
         raise ValueError(f"target has {len(y)} values, too few for {start} lags")
@@ -76,17 +76,17 @@ def lagged(
 
 
 def shuffled_blocks(series: Any, length: int, seed: int = 0) -> np.ndarray:
-    """Return a series cut into blocks, which are put in a random order: its null for others.
+    """Return a series cut into blocks in random order, as a null model of independence.
 
-    What is within a block stays, and with it most of the dependence of the series on its own past;
-    what it has to do with another series does not.
+    The order within blocks is kept, and so is most of the series' dependence on its own past. Its
+    dependence on another series is not.
 
     Parameters
     ----------
     series : array
         In order of time.
     length : int
-        Of a block: longer than the series remembers.
+        Length of a block: longer than the memory of the series.
     seed : int
         Seed of the order.
 

@@ -1,9 +1,9 @@
-"""The paper's theorems as functions: how large a sketch, how many steps, how far off, how noisy.
+"""The paper's theorems as functions: sketch sizes, step counts, error bounds, variances.
 
 Numbers of theorems are those of Dong et al., "Robust and Fast Measure of Information via Low-rank
 Representation". `lambda_r` is the mean of the eigenvalues beyond the k-th. Entropies are in bits;
 logarithms inside sizes and step counts are natural. Where a statement of the paper does not hold,
-the function returns what does, and its notes say so.
+the function implements a corrected one, and its notes explain the difference.
 """
 
 import math
@@ -22,7 +22,7 @@ __all__ = [
     "potential_variance",
 ]
 
-_ROUNDING = 1e-9  # how far eigenvalues may lie below zero, and their sum from one
+_ROUNDING = 1e-9  # tolerance for eigenvalues below zero, and for their sum
 
 
 @dataclass(frozen=True)
@@ -51,10 +51,10 @@ def sketch_sizes(
                     with :math:`p = \log(k / (\delta \epsilon_0)) / \epsilon_0`
     ==============  ========================================================================
 
-    The eigenvalues of L_k(A) are then right up to a factor 1 +- eps, and the entropy up to
+    The eigenvalues of L_k(A) are then accurate to a factor 1 +- eps, and the entropy to
     `entropy_error(eps, alpha, n)`. **The numbers are vacuous:** 4 k (n-k) lambda_k lambda_r <= 1,
-    so s and p exceed n for every spectrum. They are returned raw; one then caps s at n, where all
-    but the sparse graph are exact (the Hadamard projection if n is a power of two).
+    so s and p exceed n for every spectrum. They are returned unchanged; in practice s is capped at
+    n, where all but the sparse graph are exact (the Hadamard projection if n is a power of two).
 
     Parameters
     ----------
@@ -72,9 +72,9 @@ def sketch_sizes(
     -----
     The paper prints k + log(1/delta)/eps_0^2 for the Gaussian projection; a subspace embedding
     needs k / eps_0^2 too. Its input-sparsity lemma belongs to the count sketch, not to the uniform
-    column sampling that the paper defines. Its proof neglects what the eigenvectors beyond k add
-    to A P: a Gaussian sketch of I/n has lambda_1 too large by sqrt(n/s). A better eps_0 would
-    therefore not save it.
+    column sampling that the paper defines. Its proof neglects the contribution of the eigenvectors
+    beyond k to A P: a Gaussian sketch of I/n has lambda_1 too large by sqrt(n/s). So a better eps_0
+    would not help.
 
     Examples
     --------
@@ -98,7 +98,7 @@ def sketch_sizes(
         raise ValueError(f"constant must be positive and finite, got {constant}: 1 is usual")
     eps_0 = eps * lambda_k * lambda_r
     if eps_0 < 1e-100:
-        raise ValueError(f"lambda_r = {lambda_r} is zero in effect: choose a lower k")
+        raise ValueError(f"lambda_r = {lambda_r} is numerically zero: choose a lower k")
     log_kde = math.log(k / (delta * eps_0))
     return SketchSizes(
         gaussian=math.ceil(constant * (k + math.log(1 / delta)) / eps_0**2),
@@ -122,9 +122,9 @@ def lanczos_steps(
               \quad K = \max_{i \le k} \prod_{j<i}
               \frac{\hat\lambda_j - \lambda_n}{\hat\lambda_j - \lambda_i}
 
-    No constant is hidden; the entropy is then right up to `entropy_error(eps, alpha, n)`. A whole
-    number, at least k + 1 and often above n; `math.inf` if two of the k + 1 leading eigenvalues
-    are equal (R = 1: a Krylov space holds one copy of each) or if lambda_r = 0.
+    No constant is hidden; the entropy is then accurate to `entropy_error(eps, alpha, n)`. The
+    result is a whole number, at least k + 1 and often above n; `math.inf` if two of the k + 1
+    leading eigenvalues are equal (R = 1: a Krylov space holds one copy of each) or if lambda_r = 0.
 
     Parameters
     ----------
@@ -143,8 +143,8 @@ def lanczos_steps(
 
     Notes
     -----
-    The paper takes K for i = k only, as its proof says that the product grows with i. It need not:
-    (.4, .39, .06, .05, .05, .05) has 1, 35 and 1.06. The proof needs the maximum.
+    The paper takes K for i = k only, because its proof claims that the product grows with i. It
+    need not: (.4, .39, .06, .05, .05, .05) has 1, 35 and 1.06. The proof needs the maximum.
 
     Examples
     --------
@@ -186,7 +186,7 @@ def random_start_tangent(n: int, k: int, delta: float) -> float:
 
     Not in the paper; no constant is hidden. The cosine of a random direction with an axis has a
     density of at most sqrt((n-1) / (2 pi)) for n >= 3, so the tangent exceeds t with probability at
-    most sqrt(2 (n-1) / pi) / t (for n = 2 directly); add this up over the k axes.
+    most sqrt(2 (n-1) / pi) / t (for n = 2 directly); the bound is the sum over the k axes.
 
     Examples
     --------
@@ -200,7 +200,7 @@ def random_start_tangent(n: int, k: int, delta: float) -> float:
 
 
 def entropy_error(eps: float, alpha: float, n: int) -> float:
-    r"""Bits by which the entropy can be off if the eigenvalues are right up to 1 +- eps.
+    r"""Return the maximum error of the entropy in bits for relative eigenvalue errors of eps.
 
     The smallest of three bounds: that of Theorems 2 and 3 (and of Proposition 2, which has an
     absolute error eps lambda_n), one that is finite at alpha = 1, and the range of the entropy,
@@ -226,7 +226,7 @@ def entropy_error(eps: float, alpha: float, n: int) -> float:
     Proof of the second. Let p = lambda (1 + t d), \|d\| <= eps, sum(lambda d) = 0 lead from one
     spectrum to the other; let g = d / (1 + t d), w_b = p^b / sum(p^b). Then E_{w_1} g = 0,
     dS/dt = alpha/(1-alpha) E_{w_alpha} g / ln 2, and d/db E_{w_b} g = Cov_{w_b}(g, ln w_b) / b.
-    The covariance is linear in g, hence extreme for the indicator of a set, of mass a, say:
+    The covariance is linear in g, hence extreme for the indicator of a set of some mass a:
     \|Cov\| <= range(g) max_a a(1-a) (ln n + ln((1-a)/a)) <= range(g) ln(2) (log2(n)/4 + 1/3), as
     a set of mass a adds at most a ln(n/a) to E[-ln w], its complement at least -(1-a) ln(1-a).
     Integrate db/b from 1 to alpha and range(g) <= 2 eps / (1 - t^2 eps^2) over t from 0 to 1.
@@ -252,7 +252,7 @@ def entropy_error(eps: float, alpha: float, n: int) -> float:
 def absolute_entropy_error(
     eigenvalues: ArrayLike, alpha: float, eps: float, unit_trace: bool = True
 ) -> float:
-    r"""Bits by which the entropy can be off if the eigenvalues are right up to +- eps.
+    r"""Return the maximum error of the entropy in bits for absolute eigenvalue errors of eps.
 
     Proposition 3, the supplement's improvement for a small lambda_n, without a hidden constant:
 
@@ -260,9 +260,9 @@ def absolute_entropy_error(
               x = \frac{n \alpha \epsilon}{1 + n \epsilon} \ (\alpha > 1), \qquad
               x = \frac{n \epsilon^\alpha}{\sum_i \lambda_i^\alpha} \ (\alpha < 1),
 
-    and never more than log2 n, the range of the entropy, which is all that is known if x >= 1.
-    At alpha = 1 it is the bound of Fannes and Audenaert, T log2(n-1) + h(T) with T = n eps / 2; at
-    infinity -log2(1 - x) with n eps for n alpha eps. Close to 1 it is poor; `entropy_error` is not.
+    and never more than log2 n, the range of the entropy, which is the bound if x >= 1. At alpha = 1
+    it is the bound of Fannes and Audenaert, T log2(n-1) + h(T) with T = n eps / 2; at infinity
+    -log2(1 - x) with n eps for n alpha eps. Close to 1 it is loose; `entropy_error` is not.
 
     Parameters
     ----------
@@ -278,12 +278,12 @@ def absolute_entropy_error(
 
     Notes
     -----
-    The paper leaves the second trace open, and then its x for alpha > 1 fails: (.4, .4) for
-    (.5, .5) at alpha = 2 moves the entropy by .644 bits, its bound is .585. Proof for alpha > 1
+    The paper does not fix the second trace, and then its x for alpha > 1 fails: (.4, .4) for
+    (.5, .5) at alpha = 2 changes the entropy by .644 bits, its bound is .585. Proof for alpha > 1
     with P, P', Q the sums of lambda^alpha, lambda'^alpha and (lambda + eps)^alpha: by convexity and
     Chebyshev's sum inequality P' >= P - alpha eps sum lambda^(alpha-1) >= P (1 - n alpha eps), and
     P >= Q (1 - n alpha eps / (1 + n eps)) with Q >= P'. Two unit traces let P and P' change places
-    in the latter. For alpha < 1, \|P' - P\| <= n eps^alpha is enough, whatever the traces.
+    in the latter. For alpha < 1, \|P' - P\| <= n eps^alpha suffices for any traces.
 
     Examples
     --------
@@ -312,7 +312,7 @@ def absolute_entropy_error(
 def potential_variance(
     eigenvalues: ArrayLike, sigma: ArrayLike, alpha: float, k: int | None = None
 ) -> float:
-    r"""Variance of the information potential under small noise in the eigenvalues (Theorem 1).
+    r"""Return the variance of the information potential under eigenvalue noise (Theorem 1).
 
     For independent noise of standard deviation sigma_i in the i-th eigenvalue, to first order,
 
@@ -321,8 +321,8 @@ def potential_variance(
               \mathrm{Var}[IP_\alpha^k] = \alpha^2 \sum_{i=1}^k \sigma_i^2
               (\lambda_i^{\alpha-1} - \lambda_r^{\alpha-1})^2,
 
-    where IP = 2^((1-alpha) S). What is neglected is O(sigma^3); no constant is hidden. Infinite
-    where alpha < 1 and the noise reaches an eigenvalue (or lambda_r) of zero.
+    where IP = 2^((1-alpha) S). Neglected terms are O(sigma^3); no constant is hidden. Infinite
+    if alpha < 1 and an eigenvalue with noise (or lambda_r) is zero.
 
     Parameters
     ----------
@@ -337,10 +337,10 @@ def potential_variance(
 
     Notes
     -----
-    The low-rank variance is the smaller one for every alpha >= 1. For alpha < 1 the paper asks for
-    sum_{i<=k} sigma_i^2 <= sum_{i>k} sigma_i^2, which is not enough, as its use of Jensen's
-    inequality needs equal weights. Enough is that and sum_{i>k} sigma_i^2 (lambda_i - lambda_r)
-    <= 0: equal noise in the tail, say, or more of it the smaller the eigenvalue.
+    The low-rank variance is the smaller one for every alpha >= 1. For alpha < 1 the paper requires
+    sum_{i<=k} sigma_i^2 <= sum_{i>k} sigma_i^2, which is not sufficient, because its use of
+    Jensen's inequality needs equal weights. It is sufficient together with
+    sum_{i>k} sigma_i^2 (lambda_i - lambda_r) <= 0, for example equal noise in the tail.
 
     Examples
     --------
@@ -357,14 +357,14 @@ def potential_variance(
     if noise.shape != lam.shape or not np.all((noise >= 0) & (noise < math.inf)):
         raise ValueError(
             f"sigma must hold one finite standard deviation >= 0 for each of the {lam.size} "
-            f"eigenvalues, got {noise}: give one a value, 0 where there is no noise"
+            f"eigenvalues, got {noise}: give one per eigenvalue, 0 where there is no noise"
         )
     moved = noise[:k] > 0
     if not moved.any():
         return 0.0
     head, variance = lam[:k][moved], noise[:k][moved] ** 2
     smallest = float(head.min() if k is None else lam[k:].mean())
-    if alpha < 1 and smallest < 1e-150:  # zero in effect: its power would overflow
+    if alpha < 1 and smallest < 1e-150:  # numerically zero: its power would overflow
         return math.inf
     shift = 0.0 if k is None else smallest ** (alpha - 1)
     return float(alpha**2 * np.sum(variance * (head ** (alpha - 1) - shift) ** 2))
@@ -387,7 +387,7 @@ def _whole(name: str, value: int, low: int, high: float = math.inf) -> None:
 
 
 def _spectrum(eigenvalues: ArrayLike) -> NDArray[np.float64]:
-    """Check that the eigenvalues are those of a normalised Gram matrix, largest first."""
+    """Check that the eigenvalues are those of a normalized Gram matrix, largest first."""
     lam = np.asarray(eigenvalues, dtype=np.float64)
     if lam.ndim != 1 or lam.size < 2:
         raise ValueError(f"eigenvalues must be a 1-D array, got shape {lam.shape}: give all n >= 2")

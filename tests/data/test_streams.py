@@ -271,7 +271,7 @@ def test_bad_weights_and_ready_matrices_are_refused(memmap):
         lr.gram(memmap(X), weights=memmap(np.full(400, 1 / 400), "weights"))
     with pytest.raises(ValueError, match="same rows"):
         lr.gram(memmap(X)) * lr.gram(memmap(LABELS[:300], "labels"))
-    with pytest.raises(TypeError, match="a ready matrix does not join"):
+    with pytest.raises(TypeError, match="a ready matrix cannot join"):
         lr.gram(memmap(X)) * lr.gram(np.eye(400), lr.Precomputed())
 
 

@@ -23,12 +23,12 @@ PROJECTIONS = (
     lr.SparseGraph,
 )
 WARNINGS = (
-    (RuntimeWarning, r"the certified width is .* bits, tol asks for"),
+    (RuntimeWarning, r"the certified width is .* bits, above tol="),
     (RuntimeWarning, r"the computing error is estimated to be .* bits"),
     (RuntimeWarning, r"the projected eigenvalues sum to .* times the trace"),
     (RuntimeWarning, r"Lanczos: residual .* after \d+ restarts"),
     (UserWarning, r"is not known to be infinitely divisible"),
-    (UserWarning, r"categories in \d+ rows, which tell most rows apart"),
+    (UserWarning, r"categories in \d+ rows, which distinguish most rows"),
 )
 
 

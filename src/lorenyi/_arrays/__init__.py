@@ -1,4 +1,4 @@
-"""All that is known of array libraries: namespaces, linear algebra, gradients, keyed random draws.
+"""Array libraries: namespaces, linear algebra, gradients, keyed random draws.
 
 Every formula elsewhere is written against the array API namespace that `namespace` returns, so
 NumPy, PyTorch and any other conforming library share it.

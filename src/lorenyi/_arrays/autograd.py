@@ -1,4 +1,4 @@
-"""Gradients: who asks for one, and matrices whose gradient is taken on one side only."""
+"""Gradients: which arrays track one, and matrices whose gradient is taken on one side only."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from lorenyi._arrays.libraries import (
 
 
 def tracks_gradient(x: Array) -> bool:
-    """Tell whether a gradient is asked for with respect to x."""
+    """Return whether a gradient with respect to x is tracked."""
     return is_torch(x) and bool(x.requires_grad) and sys.modules["torch"].is_grad_enabled()
 
 
 def on_host(x: Any) -> Any:
-    """Return an array in the memory of this machine as NumPy's, unless a gradient is asked for."""
+    """Return an array in host memory as a NumPy array, unless it tracks a gradient."""
     elsewhere = array_api_compat.is_dask_array(x)
     if is_numpy(x) or elsewhere or not is_array(x) or tracks_gradient(x):
         return x
@@ -42,7 +42,7 @@ def detach(x: Array) -> Array:
 
 
 def doubled(x: Array) -> Array:
-    """Return x with twice its gradient, which itself has none: a second derivative is an error."""
+    """Return x with twice its gradient; a second derivative is an error."""
     return _doubled().apply(x) if tracks_gradient(x) else x
 
 
@@ -64,9 +64,9 @@ def _doubled() -> Any:
 
 
 def exponents(x: Array) -> tuple[Array, float]:
-    """Return -|x_i - x_j|^2 / 2 for all rows, 0 for i = j, and the largest number that cancels."""
+    """Return -|x_i - x_j|^2 / 2 for all rows, 0 for i = j, and the largest cancelling number."""
     xp = namespace(x)
-    with np.errstate(over="ignore", invalid="ignore"):  # said by the second result
+    with np.errstate(over="ignore", invalid="ignore"):  # visible in the second result
         product = x @ x.T
         squares = 0.5 * xp.linalg.diagonal(product)
         product -= squares[:, None]
@@ -77,8 +77,8 @@ def exponents(x: Array) -> tuple[Array, float]:
 def gaussian(x: Array, settle: Callable[[Array, float], float | None]) -> tuple[Array | None, Any]:
     """Return exp(-c |x_i - x_j|^2 / 2) for all rows, and c = settle(*exponents(x)).
 
-    Where there is no c (too much cancels), there is no matrix. A gradient is taken on one side and
-    counted twice, so it is right for functions of the matrix that treat rows and columns alike;
+    If c is None (too much cancellation), there is no matrix. A gradient is taken on one side and
+    counted twice, so it is correct for functions of the matrix that treat rows and columns alike;
     c has none, and a second derivative is an error.
     """
     if tracks_gradient(x):
@@ -96,7 +96,7 @@ def _gaussian() -> Any:
     class Gaussian(torch.autograd.Function):  # type: ignore[misc, name-defined]
         @staticmethod
         def forward(ctx: Any, x: Array, settle: Any) -> tuple[Array | None, float | None]:
-            matrix, ctx.c = gaussian(x, settle)  # here nothing is tracked
+            matrix, ctx.c = gaussian(x, settle)  # no gradient is tracked here
             ctx.save_for_backward(x, matrix)
             return matrix, ctx.c
 

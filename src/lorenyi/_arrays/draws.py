@@ -1,6 +1,6 @@
-"""Random draws as functions of (seed, stream, row, column), never of a generator's state.
+"""Random draws as functions of (seed, stream, row, column), without a generator's state.
 
-Any chunk of rows can be drawn alone, and all array libraries see the same numbers.
+Any chunk of rows can be drawn alone, and all array libraries get the same numbers.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 
 def mix(z: np.ndarray) -> np.ndarray:
-    """Scramble 64-bit counters (the finaliser of splitmix64)."""
+    """Scramble 64-bit counters (the finalizer of splitmix64)."""
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return cast(np.ndarray, z ^ (z >> np.uint64(31)))

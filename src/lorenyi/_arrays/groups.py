@@ -1,4 +1,4 @@
-"""Equal rows: which are, as groups, keys of 64 bits, or codes."""
+"""Equal rows as groups, 64-bit keys, or codes."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 
 from lorenyi._arrays.draws import GOLDEN, hashed, mix
 
-PIECE = 2**15  # numbers that are hashed at a time: they stay in the cache
+PIECE = 2**15  # numbers that are hashed at a time: they fit in the cache
 
 
 def group_rows(columns: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
@@ -21,7 +21,7 @@ def group_rows(columns: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
     """
     words = [codes(column).view(np.uint64) for column in columns]
     _, first, group = np.unique(_sums(words), return_index=True, return_inverse=True)
-    if not all(_agree(word, first[group]) for word in words):  # two rows, one key
+    if not all(_agree(word, first[group]) for word in words):  # a collision: two rows, one key
         rows = np.concatenate(words, axis=1)
         _, first, group = np.unique(rows, axis=0, return_index=True, return_inverse=True)
     order = np.argsort(first)
@@ -31,7 +31,7 @@ def group_rows(columns: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _sums(words: list[np.ndarray]) -> np.ndarray:
-    """Return 64 bits for each row: its scrambled words, each times an odd number of its own."""
+    """Return 64 bits for each row: its scrambled words, each times a different odd number."""
     n, width = len(words[0]), sum(word.shape[1] for word in words)
     odd = hashed(0, 0, width)[:, 0] | np.uint64(1)
     key = np.zeros(n, dtype=np.uint64)
@@ -44,7 +44,7 @@ def _sums(words: list[np.ndarray]) -> np.ndarray:
 
 
 def _agree(word: np.ndarray, other: np.ndarray) -> bool:
-    """Tell whether each row equals another."""
+    """Return whether each row equals another."""
     return all(np.array_equal(word[other[piece]], word[piece]) for piece in _pieces(word))
 
 
@@ -65,6 +65,6 @@ def row_keys(columns: list[np.ndarray]) -> np.ndarray:
 def codes(array: np.ndarray) -> np.ndarray:
     """Return 64-bit integers that are equal where the values of an array are."""
     if array.dtype.kind == "f":
-        array = array.astype(np.float64, copy=False) + 0.0  # -0.0 and 0.0 are one value
+        array = array.astype(np.float64, copy=False) + 0.0  # -0.0 and 0.0 are equal
         return np.ascontiguousarray(array).view(np.int64)
     return array.astype(np.int64)

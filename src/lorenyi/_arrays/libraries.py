@@ -15,7 +15,7 @@ import scipy.sparse
 Array: TypeAlias = Any
 Namespace: TypeAlias = Any
 
-_NAMESPACES: dict[type, Namespace] = {}  # by type of array: asked for at every step of a formula
+_NAMESPACES: dict[type, Namespace] = {}  # by type of array: needed at every step of a formula
 
 
 def namespace(*arrays: Array) -> Namespace:
@@ -29,28 +29,28 @@ def namespace(*arrays: Array) -> Namespace:
 
 
 def is_numpy(x: object) -> bool:
-    """Tell whether x is a NumPy array."""
+    """Return whether x is a NumPy array."""
     return isinstance(x, np.ndarray)
 
 
 def is_torch(x: object) -> bool:
-    """Tell whether x is a PyTorch tensor, without importing torch."""
+    """Return whether x is a PyTorch tensor, without importing torch."""
     torch = sys.modules.get("torch")
     return torch is not None and isinstance(x, torch.Tensor)
 
 
 def is_array(x: object) -> bool:
-    """Tell whether x is an array of a library that speaks the array API."""
+    """Return whether x is an array of a library that implements the array API."""
     return array_api_compat.is_array_api_obj(x)
 
 
 def is_sparse(x: object) -> bool:
-    """Tell whether x is a SciPy sparse array or matrix."""
+    """Return whether x is a SciPy sparse array or matrix."""
     return bool(scipy.sparse.issparse(x))
 
 
 def is_floating(x: Array) -> bool:
-    """Tell whether x holds real floating point numbers."""
+    """Return whether x holds real floating point numbers."""
     return bool(namespace(x).isdtype(x.dtype, "real floating"))
 
 
@@ -79,7 +79,7 @@ def like(x: Array, reference: Array) -> Array:
     else:
         device = None if is_numpy(reference) else array_api_compat.device(reference)
         source = np.asarray(to_numpy(x), order="C")
-        # An axis of length 1 counts as contiguous whatever its stride; PyTorch minds a negative.
+        # An axis of length 1 is contiguous for any stride, but PyTorch refuses a negative one.
         awkward = not source.flags.writeable or min(source.strides, default=0) < 0
         if awkward and not is_numpy(reference):
             source = source.copy()
@@ -101,12 +101,12 @@ def as_floating(x: Array) -> Array:
 def as_points(x: Array) -> Array:
     """Return x in the precision that kernels are computed in: NumPy's numbers all as float64.
 
-    Tensors stay in float32 where they are: a gradient goes back through them, and a device may
-    have nothing else.
+    Tensors stay in float32: gradients are propagated through them, and a device may not support
+    float64.
     """
     if not is_numpy(x):
         return as_floating(x)
-    with np.errstate(over="ignore"):  # longer numbers than float64 has become infinite
+    with np.errstate(over="ignore"):  # numbers beyond the range of float64 become infinite
         return x.astype(np.float64, copy=False)
 
 
@@ -135,14 +135,14 @@ def concat(arrays: list[Array], axis: int = 0) -> Array:
 # ------------------------------------------------------------------------------- constants
 
 _CONSTANTS: OrderedDict[tuple[Any, ...], Array] = OrderedDict()
-MAX_CONSTANTS, MAX_CONSTANT_SIZE = 64, 2**17  # numbers each: 64 MiB in all, a loop's batches fit
+MAX_CONSTANTS, MAX_CONSTANT_SIZE = 64, 2**17  # numbers each: 64 MiB in all
 
 
 def constant(make: Callable[..., np.ndarray], *arguments: Any, reference: Array) -> Array:
     """Return make(*arguments) in the library, device and precision of reference.
 
-    Small ones are kept, because a training loop asks for the same at every step: do not write to
-    it.
+    Small ones are cached, because a training loop needs the same at every step: do not modify
+    the result.
     """
     library, dtype = namespace(reference), reference.dtype
     key = (make, arguments, library, dtype, array_api_compat.device(reference))
@@ -154,7 +154,7 @@ def constant(make: Callable[..., np.ndarray], *arguments: Any, reference: Array)
         value.flags.writeable = False
     else:
         value = library.asarray(made, dtype=dtype, device=array_api_compat.device(reference))
-    # One made in inference mode is of no use where a gradient is asked for.
+    # A tensor made in inference mode cannot be used where a gradient is tracked.
     inference = is_torch(value) and bool(getattr(value, "is_inference", bool)())
     if made.size <= MAX_CONSTANT_SIZE and not inference:
         _CONSTANTS[key] = value
@@ -188,7 +188,7 @@ def scaled(x: Array, factor: float) -> Array:
 def at_most(x: Array, bound: float) -> Array:
     """Return min(x, bound) where x exceeds it by rounding, in place where the library can.
 
-    The derivative is that of x: what rounding adds has none.
+    The derivative is that of x.
     """
     if is_torch(x):
         x.detach().clamp_(max=bound)

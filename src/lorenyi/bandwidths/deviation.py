@@ -54,7 +54,7 @@ def spread(points: Source, weights: Source | None) -> tuple[np.ndarray, float]:
         def of_block(rows: np.ndarray, block: slice) -> np.ndarray:
             rows = _arrays.to_numpy(rows).astype(np.float64)
             w = np.ones(len(rows)) if weights is None else rows[:, d]
-            x = rows[:, :d] - origin  # exact where they are close: a large mean costs no digits
+            x = rows[:, :d] - origin  # exact where they are close: a large mean loses no digits
             return np.append(w @ ((x - center) / scale) ** power, w.sum())
 
         with np.errstate(over="ignore", under="ignore", invalid="ignore"):

@@ -15,8 +15,8 @@ from lorenyi.data.sources import Source
 class GeometricMean(Bandwidth):
     r"""A share of the geometric mean distance, exp(mean log \|x - y\|), of points that differ.
 
-    All pairs count, few points far away move it little, and it depends smoothly on all: the rule
-    for a loss whose gradient goes through the bandwidth.
+    All pairs count, outliers have little influence, and it is a smooth function of the points: it
+    suits a loss whose gradient goes through the bandwidth.
 
     Parameters
     ----------
@@ -54,12 +54,12 @@ class GeometricMean(Bandwidth):
         i, j = np.triu_indices(len(X), 1)
         weight = frequency[i] * frequency[j] * (distance > 0)
         if not weight.any():
-            return 1.0  # all points are equal: the kernel is 1 whatever its bandwidth
+            return 1.0  # all points are equal: the kernel is 1 for any bandwidth
         logarithm = np.log(np.where(distance > 0, distance, 1.0))
         return float(self.share * scale * np.exp(np.average(logarithm, weights=weight)))
 
     def influence(self, X: np.ndarray, others: np.ndarray, weights: np.ndarray) -> np.ndarray:
-        """Return twice the mean logarithm of the distance from a row, less that of all pairs."""
+        """Return twice the mean logarithm of the distance from a row, minus that of all pairs."""
         from scipy.spatial.distance import cdist
 
         def totals(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

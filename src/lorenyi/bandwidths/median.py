@@ -15,18 +15,18 @@ from lorenyi.bandwidths.rule import Bandwidth, magnitude, require_integer
 from lorenyi.data.sources import Source, hstack
 
 PAIRS = 500_000  # distances whose median is taken; its own noise is about 0.1 %
-MAX_ROWS = 2**18  # that pairs are drawn from
-LEAST_SORTED_ROWS = 256  # of one column; of fewer, all distances are as quick
-MAX_SORTED_ROWS = 50_000  # of one column, whose distances are counted instead: 0.1 s
+MAX_ROWS = 2**18  # rows that pairs are drawn from
+LEAST_SORTED_ROWS = 256  # of one column; for fewer, all distances are as fast
+MAX_SORTED_ROWS = 50_000  # of one column, whose distances are counted after sorting: 0.1 s
 GOLDEN = 0.5 * (math.sqrt(5.0) - 1.0)
 
 
 @dataclass(frozen=True)
 class Median(Bandwidth):
-    """The median distance between two points, of the distances that are not zero.
+    """The median of the nonzero distances between two points.
 
     All distances count up to about 1,000 rows, and those of a single column up to 50,000. Of more
-    rows half a million pairs are drawn, in an order that the rows' values alone decide, and the
+    rows half a million pairs are drawn, in an order that depends only on the rows' values, and the
     median is rounded to four digits: it does not depend on the order of the rows.
 
     Parameters
@@ -34,10 +34,10 @@ class Median(Bandwidth):
     per_column : bool
         One bandwidth for each column instead of one for all.
     standardize : bool
-        The columns have different units: divide each by its standard deviation first. There is one
-        bandwidth for each column then, all the same multiple of its standard deviation.
+        The columns have different units: divide each by its standard deviation first. Then each
+        column has its own bandwidth, the same multiple of its standard deviation for all.
     pairs : int
-        Number of pairs; where there are no more, all are taken.
+        Number of pairs to draw; all are taken if there are no more.
 
     Examples
     --------
@@ -55,7 +55,7 @@ class Median(Bandwidth):
         if self.per_column and self.standardize:
             raise ValueError(
                 "Median(per_column=True, standardize=True): one bandwidth for each column makes "
-                "standardizing idle; give one of the two"
+                "standardizing redundant; give one of the two"
             )
 
     def __call__(self, points: Source, weights: Source | None) -> float | tuple[float, ...]:
@@ -88,8 +88,8 @@ class Median(Bandwidth):
         r"""Return :math:`\frac{2}{g} (\frac12 T_i - G_i)` of distances in bandwidths.
 
         G_i is the share of distances from row i up to 1, g the density of all distances there, and
-        T_i = 1; where some distances are zero, which do not count, T_i is how many do from row i
-        over their mean.
+        T_i = 1; if some distances are zero, which do not count, T_i is the number of nonzero
+        distances from row i over its mean.
         """
         if self.per_column:
             pairs = [(X[:, [j]], others[:, [j]]) for j in range(X.shape[1])]
@@ -101,13 +101,13 @@ class Median(Bandwidth):
 
 
 def _origin(points: Source) -> np.ndarray:
-    """Return a row among the points, which one that is far away does not move."""
+    """Return a row among the points, robust to outliers."""
     rows = _arrays.to_numpy(_arrays.detach(points.rows(slice(0, min(len(points), 101)))))
     return np.quantile(rows.astype(np.float64), 0.5, axis=0, method="lower")
 
 
 def _standard(origin: np.ndarray, deviation: np.ndarray, rows: Array) -> np.ndarray:
-    """Return (x - origin) / deviation: of differences, since a large mean would cost digits."""
+    """Return (x - origin) / deviation: of differences, since a large mean would lose digits."""
     return np.asarray((_arrays.to_numpy(rows).astype(np.float64) - origin) / deviation)
 
 
@@ -128,7 +128,7 @@ def _median_of_all(X: np.ndarray, frequency: np.ndarray) -> float:
 def _weighted_median(distance: np.ndarray, weight: np.ndarray) -> float:
     keep = (distance > 0) & (weight > 0)
     if not keep.any():
-        return 1.0  # all points are equal: the kernel is 1 whatever its bandwidth
+        return 1.0  # all points are equal: the kernel is 1 for any bandwidth
     distance, weight = distance[keep], weight[keep]
     if (weight == weight[0]).all():
         return float(np.median(distance))
@@ -142,13 +142,13 @@ def _weighted_median(distance: np.ndarray, weight: np.ndarray) -> float:
 def _median_gap(x: np.ndarray, frequency: np.ndarray) -> float:
     """Return the median distance of numbers that differ, by counting pairs of sorted numbers."""
     x, frequency = x[frequency > 0], frequency[frequency > 0]
-    frequency = frequency / np.min(frequency, initial=np.inf)  # equal ones are counted exactly
+    frequency = frequency / np.min(frequency, initial=np.inf)  # equal ones count exactly
     values, place = np.unique(x, return_inverse=True)
     if len(values) < 2:
         return 1.0
     mass = np.bincount(place, weights=frequency)
     sums = np.concatenate([[0.0], np.cumsum(mass)])
-    values = values - values[len(values) // 2]  # a large mean would cost digits of sums below
+    values = values - values[len(values) // 2]  # a large mean would lose digits of the sums below
     scale = magnitude(values)
     values = values / scale
 
@@ -161,9 +161,9 @@ def _median_gap(x: np.ndarray, frequency: np.ndarray) -> float:
     half = 0.5 * below(2 * most)
 
     def first(wanted: float, low: float) -> float:
-        """Return the least distance that so many pairs do not exceed."""
+        """Return the smallest distance that so many pairs do not exceed."""
         high = most
-        while high - low > 1e-13 * high:  # few far away do not make it coarser
+        while high - low > 1e-13 * high:  # relative to the result, so outliers do not matter
             middle = 0.5 * (low + high)
             low, high = (low, middle) if below(middle) >= wanted else (middle, high)
         return high
@@ -174,7 +174,7 @@ def _median_gap(x: np.ndarray, frequency: np.ndarray) -> float:
 
 
 def _by_content(points: Source, weights: Source | None) -> tuple[np.ndarray, np.ndarray]:
-    """Return distinct rows and their frequencies, in an order that values alone decide; or some."""
+    """Return (a sample of) distinct rows and frequencies, in an order set by the values alone."""
     both = points if weights is None else hstack([points, weights])
     limit = min(MAX_ROWS / len(points), 1.0) * 2.0**64
     found = list(both.map(partial(_below, points.shape[1], limit)))
@@ -193,9 +193,9 @@ def _below(d: int, limit: float, rows: Array, block: slice) -> tuple[np.ndarray,
 
 
 def _median_of_pairs(X: np.ndarray, frequency: np.ndarray, pairs: int) -> float:
-    """Return the median distance of pairs: each place with others far away in the order."""
+    """Return the median distance of pairs: each position with others far away in the order."""
     ends = np.cumsum(frequency)
-    # Not of the copies of a row: those would all meet the same others.
+    # Not for each copy of a row: all copies would be paired with the same others.
     count = min(int(np.count_nonzero(frequency)), MAX_ROWS)
     places = (np.arange(count) + 0.5) * (ends[-1] / count)
     first = np.searchsorted(ends, places)
@@ -216,8 +216,8 @@ def _median_influence(X: np.ndarray, others: np.ndarray, weights: np.ndarray) ->
     distance = cdist(X, others)
     apart = (distance > 0) @ weights
     near = ((distance > 0) & (distance <= 1.0 + 1e-6)) @ weights  # the median is one of them
-    # How much the median moves with the share of distances below it.
-    step = -(-len(others) // 512)  # from everywhere: rows may be sorted
+    # The derivative of the median in the share of distances below it.
+    step = -(-len(others) // 512)  # evenly spaced: rows may be sorted
     few, mass = others[::step], weights[::step]
     among, pairs = cdist(few, few), np.outer(mass, mass)
     kept = among > 0
@@ -231,7 +231,7 @@ def _median_influence(X: np.ndarray, others: np.ndarray, weights: np.ndarray) ->
 def _weighted_quantiles(
     values: np.ndarray, weights: np.ndarray, shares: tuple[float, ...]
 ) -> np.ndarray:
-    # A share that is reached exactly is reached, however the sums were rounded.
+    # Tolerance for rounded sums: a share that is reached exactly counts as reached.
     if (weights == weights[0]).all():
         ranks = np.ceil(np.array(shares) * len(values) * (1 - 1e-9)).astype(np.int64) - 1
         return np.asarray(np.partition(values, ranks)[ranks])

@@ -15,14 +15,14 @@ from lorenyi.bandwidths.rule import Bandwidth, magnitude, require_integer, sampl
 from lorenyi.data.sources import Source, hstack, slices
 
 MAX_DISTANCES = 2**27  # between sampled points and all: a second or two
-LEAST_SAMPLE = 100  # points, whatever the number of distances: 3 % of noise
+LEAST_SAMPLE = 100  # points, for any number of distances: 3 % of noise
 
 
 @dataclass(frozen=True)
 class Nearest(Bandwidth):
     """The mean distance from a point to its k nearest others.
 
-    Smaller than the median, so the kernel tells neighbors apart; the usual rule for the layers
+    Smaller than the median, so the kernel distinguishes neighbors; the usual rule for the layers
     of a network, and cheap enough for every batch.
 
     Parameters
@@ -30,7 +30,7 @@ class Nearest(Bandwidth):
     k : int
         Number of neighbors; at most all others count.
     sample : int
-        Above this many points, the neighbors of a random sample of them are looked for, among all
+        Above this many points, only the neighbors of a random sample are searched, among all
         points.
     seed : int
         Seed of the sample.
@@ -88,7 +88,7 @@ class Nearest(Bandwidth):
         """Return the distance to the neighbors over its mean, less 1."""
         from scipy.spatial.distance import cdist
 
-        # A sample's neighbors are farther away by one factor for all rows, which cancels.
+        # In a sample, neighbors are farther away by a common factor, which cancels.
         k = min(float(self.k), float(weights.sum()) - 1) * (1 - 1e-9)  # weights are rounded
 
         def near(rows: np.ndarray) -> np.ndarray:
@@ -99,9 +99,9 @@ class Nearest(Bandwidth):
 
 
 def _mean_nearest(X: Array, k: int) -> float:
-    """Return the mean distance to the k nearest others, computed where the points are.
+    """Return the mean distance to the k nearest others, computed in the points' own library.
 
-    A batch on another device stays there, and two libraries do not wait for each other's threads.
+    A batch stays on its device, and the threads of two libraries do not compete.
     """
     near = _arrays.largest(_exponents(X), k + 1)  # of each point to itself: 0
     xp = _arrays.namespace(near)
@@ -116,7 +116,7 @@ def _exponents(X: Array) -> Array:
         return -0.5 * cdist(X, X, "sqeuclidean")
     xp = _arrays.namespace(X)
     some = xp.sort(X[: min(64, X.shape[0]), :], axis=0)
-    X = X - some[some.shape[0] // 2, :]  # near most points, wherever a few are
+    X = X - some[some.shape[0] // 2, :]  # near most points despite outliers
     exponents = _arrays.exponents(X)[0]
     square = xp.sum(X * X, axis=1)
     rounding = 4 * _arrays.epsilon(X) * (square[:, None] + square[None, :])
@@ -124,7 +124,7 @@ def _exponents(X: Array) -> Array:
 
 
 def _least(rows: np.ndarray, block: slice) -> float:
-    """Return the least frequency of rows that are there."""
+    """Return the smallest positive frequency."""
     return float(np.min(rows, where=rows > 0, initial=np.inf))
 
 
@@ -139,13 +139,13 @@ class _Search:
     index : array of q
         Their positions among all: no point is its own neighbor.
     scale : float
-        What the rows of a block are to be divided by.
+        Divisor of the rows of a block.
     count : int
-        Of neighbors.
+        Number of neighbors.
     weighted : bool
-        Whether the last column of a block tells how often each row occurs.
+        Whether the last column of a block holds the frequency of each row.
     by_differences : bool
-        Whether who is near is told by differences too, where products of large numbers cancel.
+        Whether to find neighbors by differences, because products of large numbers would cancel.
     """
 
     X: np.ndarray
@@ -180,7 +180,7 @@ class _Search:
         return np.sqrt(squares), np.maximum(frequency[place] - itself, 0.0)
 
     def _squares(self, rows: np.ndarray) -> np.ndarray:
-        """Return squared distances, less what is the same for all rows: they say who is near."""
+        """Return squared distances up to a constant per point, to rank the rows."""
         from scipy.spatial.distance import cdist
 
         if self.by_differences:
@@ -203,7 +203,7 @@ def _smallest(values: np.ndarray, count: int) -> np.ndarray:
 
 
 def _nearest_means(distance: np.ndarray, frequency: np.ndarray, k: float) -> np.ndarray:
-    """Return for each row the mean of its k least distances, which occur so often."""
+    """Return for each row the mean of its k smallest distances, with their frequencies."""
     order = np.argsort(distance, axis=1, kind="stable")
     copies = np.take_along_axis(np.broadcast_to(frequency, distance.shape), order, axis=1)
     taken = np.diff(np.minimum(np.cumsum(copies, axis=1), k), axis=1, prepend=0.0)

@@ -1,4 +1,4 @@
-"""What every rule that chooses a bandwidth shares."""
+"""The base class of all bandwidth rules."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from lorenyi import _arrays
 from lorenyi._arrays import Array
 from lorenyi.data.sources import Source
 
-MAX_POSITIONS = 2**20  # repeated rows that are numbered one by one, in some 0.1 s
+MAX_POSITIONS = 2**20  # repeated rows that are listed one by one, in about 0.1 s
 
 
 class Bandwidth(ABC):
@@ -57,13 +57,13 @@ def sampled(
     rows = len(points)
     total = float(rows if weights is None else weights.sum(sum_of_rows)[0])
     few = total <= sample or (weights is not None and rows <= sample and total > MAX_POSITIONS)
-    if few:  # as they are
+    if few:  # all of them
         return np.arange(rows), np.ones(rows) if weights is None else weights.all()[:, 0]
     if weights is None:
         index = points.choose(seed, 0, sample)
-    elif total <= MAX_POSITIONS:  # among repeated rows, so that weight 2 is a row given twice
+    elif total <= MAX_POSITIONS:  # among repeated rows, so that weight 2 equals a repeated row
         index = weights.locate(_arrays.choose(seed, 0, int(total), sample) + 0.5)
-    else:  # with replacement, which among so many is the same
+    else:  # with replacement: among so many the difference is negligible
         index = weights.locate(_arrays.uniform(seed, 0, sample)[:, 0] * total)
     index, counts = np.unique(index, return_counts=True)
     return index, counts.astype(np.float64)

@@ -1,6 +1,6 @@
-"""Where points come from: arrays, data-frames, files and clusters, read in one way.
+"""Sources of points: arrays, data-frames, files and clusters, read in one way.
 
-`lorenyi.data.parquet` opens Parquet files; all else is given to the measures as it is.
+`lorenyi.data.parquet` opens Parquet files; other data is passed to the measures directly.
 """
 
 from lorenyi.data.parquet import parquet

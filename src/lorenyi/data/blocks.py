@@ -26,9 +26,9 @@ from lorenyi.data.reading import Data
 from lorenyi.data.sources import row_slices
 from lorenyi.data.streams import Engine, Here, Slab, Stream, Task
 
-MAX_LABELS = 2**20  # of a column: distinct ones that are numbered
+MAX_LABELS = 2**20  # maximum number of distinct labels of a column
 
-# Of a block, given its first row: its columns.
+# From a block and the number of its first row to its columns.
 Reading: TypeAlias = Callable[[int, Any], list[Column]]
 
 
@@ -36,7 +36,7 @@ def read(x: Any, name: str) -> Data:
     """Read a memory-mapped file, or a source of rows."""
     if isinstance(x, np.memmap):
         if x.ndim == 0 or len(x) < 2:
-            return reading.read(np.array(x), name)  # which says what is wrong
+            return reading.read(np.array(x), name)  # which raises the error
         cuts = row_slices(len(x))
         handles = [_FileRows(x, cut) for cut in cuts]
         return read_blocks(Here(), handles, [c.stop - c.start for c in cuts], x[:0], name)
@@ -70,7 +70,7 @@ class _FileRows(Slab):
 def read_blocks(
     engine: Engine, handles: Sequence[Any], lengths: Sequence[int], like: np.ndarray, name: str
 ) -> Data:
-    """Read an array that comes in blocks of rows; `like` has no rows, but type and axes."""
+    """Read an array that comes in blocks of rows; `like` is empty, with its type and axes."""
     tasks, starts = _numbered(handles, lengths, name)
     flat = as_table(like, name, int(starts[-1]))
     if not flat.shape[1]:
@@ -79,7 +79,7 @@ def read_blocks(
     if kind in "biuf":
         recipe = partial(_array_rows, name)
         stream = Stream(engine, tasks, starts, recipe, _array_rows(name, 0, flat))
-        d = flat.shape[1]  # several columns of one type are one vector a row
+        d = flat.shape[1]  # several columns of one type are one vector per row
         least = least_repeats(flat.dtype) if d == 1 else NEVER
         return Data(stream, None, (least,) * d, np.empty(0))
     array_columns(flat, name)  # refuses complex numbers
@@ -95,7 +95,7 @@ def read_frames(engine: Engine, handles: Sequence[Any], lengths: Sequence[int], 
 def _typed(
     engine: Engine, tasks: list[Task], starts: np.ndarray, columns: Reading, name: str
 ) -> Data:
-    """Read typed columns; the first block tells what all others hold."""
+    """Read typed columns; the first block determines the types of all others."""
     kinds, least, like = engine.map(partial(_kinds, columns), tasks[:1])[0]
     labels = [kind == "label" for kind in kinds]
     if not kinds:
@@ -118,7 +118,7 @@ def _numbered(
     starts = np.concatenate([[0], np.cumsum([n for _, n in kept])]).astype(np.int64)
     if starts[-1] < 2:
         raise ValueError(
-            f"{name} must have at least two rows (one a point), found {int(starts[-1])}"
+            f"{name} must have at least two rows (one per point), found {int(starts[-1])}"
         )
     return [(int(s), handle) for s, (handle, _) in zip(starts, kept, strict=False)], starts
 
@@ -133,7 +133,7 @@ def _array_rows(name: str, start: int, array: np.ndarray) -> np.ndarray:
 
 
 def _array_columns(name: str, start: int, array: Any) -> list[Column]:
-    return array_columns(as_table(np.asanyarray(array), name), name, start)  # a mask stays
+    return array_columns(as_table(np.asanyarray(array), name), name, start)  # a mask is kept
 
 
 def _frame_columns(name: str, start: int, frame: Any) -> list[Column]:
@@ -143,7 +143,7 @@ def _frame_columns(name: str, start: int, frame: Any) -> list[Column]:
 def _kinds(
     columns: Reading, start: int, block: Any
 ) -> tuple[list[Kind], list[float], np.ndarray | None]:
-    """Return the kinds of columns by their type, and of those that are no labels no rows."""
+    """Return the kinds of columns by their type, and empty arrays of those that are numbers."""
     found = columns(start, block)
     numbers, _ = present(found, start)
     least = [column.least_repeats for column in found if column.kind != "label"]
@@ -209,7 +209,7 @@ class _Vocabulary:
         if most > MAX_LABELS:
             raise ValueError(
                 f"{self.name} has a column with more than {MAX_LABELS} distinct labels: give it "
-                "as integers (its hash, say), which need no table of values"
+                "as integers (a hash, for example), which need no table of values"
             )
         return _Vocabulary(columns, self.name)
 

@@ -1,7 +1,7 @@
-"""Typed columns: what arrays and data-frames hold, read in one way for everybody.
+"""Typed columns of arrays and data-frames, read in one way everywhere.
 
-A column holds numbers or labels, and tells where it has no value. Whether such a gap is an error
-is for its reader to say.
+A column holds numbers or labels, and marks missing values. Whether these are an error is decided
+by the caller.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ def as_table(array: Array, name: str, n: int | None = None) -> Array:
         shape = tuple(array.shape) if n is None else (n, *array.shape[1:])
         raise ValueError(
             f"{name} has shape {shape}: rows are points, so it has two axes. Give "
-            f"{name}.reshape(len({name}), -1) for one point an item, or "
-            f"{name}.reshape(-1, {array.shape[-1]}) for one point a row of the last axis; "
+            f"{name}.reshape(len({name}), -1) for one point per item, or "
+            f"{name}.reshape(-1, {array.shape[-1]}) for one point per row of the last axis; "
             "lorenyi.representations measures each [T, D] by itself"
         )
     return array[:, None] if array.ndim == 1 else array
@@ -47,7 +47,7 @@ class Column:
     Parameters
     ----------
     label : str
-        What errors call it.
+        Name used in errors.
     values : array of n
         Numbers (integers stay integers; dates and durations are days), or labels that can be
         sorted.
@@ -86,7 +86,7 @@ class Column:
         )
 
     def take(self, rows: np.ndarray) -> Column:
-        """Return some rows, or rows repeated."""
+        """Return some rows, possibly repeated."""
         return Column(self.label, self.values[rows], self.kind, self.missing[rows])
 
     def numbers(self) -> np.ndarray:
@@ -99,7 +99,7 @@ class Column:
         return np.where(self.gaps, -1, codes)
 
 
-# ------------------------------------------------------------------------------- what is refused
+# ------------------------------------------------------------------------------- checks
 
 
 def require_present(missing: np.ndarray, label: str, first: int = 0) -> None:
@@ -145,7 +145,7 @@ def present(columns: Sequence[Column], first: int = 0) -> tuple[list[np.ndarray]
 
 
 def unmasked(array: Any, name: str, first: int = 0) -> Any:
-    """Return a masked array as a plain one, if no value is masked; all else as it is."""
+    """Return a masked array as a plain one, if no value is masked; other arrays unchanged."""
     if not isinstance(array, np.ma.MaskedArray):
         return array
     require_present(np.ma.getmaskarray(array), name, first)
@@ -153,7 +153,7 @@ def unmasked(array: Any, name: str, first: int = 0) -> Any:
 
 
 def refuse_complex(name: str) -> None:
-    """Say what to do with complex numbers."""
+    """Return the error message for complex numbers."""
     raise TypeError(
         f"{name} is complex: kernels here are of real points; pass its real and imaginary parts as "
         "columns"
@@ -280,7 +280,7 @@ def _texts(values: np.ndarray, family: type, label: str) -> Iterable[str]:
     known = {value: str(value) for value in dict.fromkeys(values)}
     if len(set(known.values())) < len(known):
         raise TypeError(
-            f"{label} has different objects of type {family.__name__} that are written alike: give "
+            f"{label} has different objects of type {family.__name__} with equal text: give "
             "labels, such as str(x)"
         )
     return (known[value] for value in values)

@@ -1,4 +1,4 @@
-"""Data-frames of any library: which objects are some, and their typed columns."""
+"""Data-frames of any library: how to recognize them, and their typed columns."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ LIBRARIES = {"pandas", "polars", "pyarrow", "modin", "cudf", "narwhals"}
 
 
 def is_frame(x: Any) -> bool:
-    """Tell whether x is a data-frame, or a column or index of one."""
+    """Return whether x is a data-frame, or a column or index of one."""
     return hasattr(x, "__narwhals_dataframe__") or not LIBRARIES.isdisjoint(_libraries(x))
 
 
 def is_table(x: Any) -> bool:
-    """Tell whether x is a data-frame, and not one of its columns."""
+    """Return whether x is a data-frame, and not one of its columns."""
     return is_frame(x) and hasattr(type(x), "columns")
 
 
@@ -54,7 +54,7 @@ def native_stacked(x: Any, y: Any) -> tuple[Any, list[int]]:
     import narwhals as nw
 
     if not (is_frame(x) and is_frame(y)):
-        raise TypeError("one of x and y is a data-frame and the other is not: give two of a kind")
+        raise TypeError("one of x and y is a data-frame, the other is not: give two of one kind")
     frames = [nw.from_native(v, eager_only=True, allow_series=True) for v in (x, y)]
     if any(isinstance(f, nw.Series) for f in frames):
         values = [np.asarray(f.to_list()) for f in frames]
@@ -62,7 +62,7 @@ def native_stacked(x: Any, y: Any) -> tuple[Any, list[int]]:
     names = [f.columns for f in frames]
     if sorted(names[0]) != sorted(names[1]):
         odd = sorted(set(names[0]) ^ set(names[1]))
-        raise ValueError(f"x and y must have the same columns: {', '.join(odd)} is in one alone")
+        raise ValueError(f"x and y must have the same columns: {', '.join(odd)} is only in one")
     both = nw.concat([frames[0], frames[1].select(names[0])], how="vertical")
     return both.to_native(), [len(f) for f in frames]
 
@@ -80,7 +80,7 @@ def _all_series(x: Any, name: str) -> tuple[list[Any], bool]:
         names = list(getattr(x, "column_names", None) or x.columns)
         twice = next(n for n in names if names.count(n) > 1)
         raise ValueError(
-            f"{name} has {names.count(twice)} columns named {twice!r}: give each a name of its own"
+            f"{name} has {names.count(twice)} columns named {twice!r}: give each its own name"
         ) from error
     except TypeError as error:
         raise TypeError(
@@ -118,7 +118,7 @@ def _series(series: Any, label: str, first: int) -> Column:
     missing = np.array(series.is_null().to_numpy(), dtype=bool)
     if dtype.is_nested():
         raise TypeError(
-            f"{label} holds {dtype}: a column holds one number or label a row; spread it over "
+            f"{label} holds {dtype}: a column holds one number or label per row; spread it over "
             "columns first"
         )
     if dtype in (nw.Int128, nw.UInt128, nw.Decimal, nw.Time):  # NumPy has none

@@ -1,15 +1,15 @@
-"""Whether a column holds numbers or categories: one rule for everybody.
+"""Whether a column holds numbers or categories: one rule for all functions.
 
 - Text, truth values and categorical types are categories.
 - Whole numbers of at most ten distinct values are categories: class labels, digits, ratings, codes.
 - All other numbers are numbers: ages, counts, years, prices, zip codes, identifiers.
 - Dates, times and durations are numbers, in days.
 
-The type of the numbers does not matter: 3, 3.0 and an object that is 3 are one value (but floats
+The type of the numbers does not matter: 3, 3.0 and an object equal to 3 are one value (but floats
 must repeat to be categories: 0.0, 1.0, 2.0 alone are numbers). Weights are frequencies here too: a
-row of weight 2 repeats, one of weight 0 is not there. Several columns of an array of numbers are
-one vector a row, and not categories. Where the rule is not what you mean, say so:
-`gram(x, Delta())` takes values as categories, `gram(x, Gaussian())` as numbers.
+row of weight 2 repeats, one of weight 0 is absent. Several columns of an array of numbers are one
+vector per row, and not categories. To override the rule, give a kernel: `gram(x, Delta())` takes
+values as categories, `gram(x, Gaussian())` as numbers.
 """
 
 from __future__ import annotations
@@ -28,25 +28,25 @@ from lorenyi.data.sources import Source, hstack
 # With ten nominal labels equality finds 73 % of dependences, distance 13 %; of ages (about 70
 # values) equality finds 22 % and distance 72 %.
 MAX_LEVELS = 10
-LOOK = 1000  # values that are looked at first
+LOOK = 1000  # values that are examined first
 NEVER = math.inf
 
 
 def least_repeats(dtype: np.dtype[Any]) -> float:
-    """Return how often a value of this type occurs in the mean, at least, in categories."""
+    """Return how often, on average, values of this type must occur to be categories."""
     return 2.0 if dtype.kind == "f" else 1.0
 
 
 def is_categorical(
     values: np.ndarray, least: float | None = None, frequency: np.ndarray | None = None
 ) -> bool:
-    """Tell whether a column of numbers holds categories: few distinct whole numbers.
+    """Return whether a column of numbers holds categories: few distinct whole numbers.
 
     Parameters
     ----------
     values : array of n
     least : float, optional
-        How often each must occur in the mean; by default as `least_repeats` has it.
+        How often each must occur on average; by default that of `least_repeats`.
     frequency : array of n, optional
         How often each row occurs.
     """
@@ -61,15 +61,15 @@ def is_categorical(
 def categorical_columns(
     rows: Source, least: Sequence[float], frequency: Source | None
 ) -> tuple[bool, ...]:
-    """Tell which columns of rows in blocks hold categories, in one pass over those that may."""
+    """Return which columns of rows in blocks hold categories, in one pass over those that may."""
     first = rows.rows(slice(0, min(len(rows), LOOK)))
-    rare = frequency is not None  # then what is seen first may be absent
+    rare = frequency is not None  # then the first values may be absent ones
     may = [
         j for j, m in enumerate(least) if m < NEVER and (rare or len(few_levels(first[:, j])) > 0)
     ]
     if not may:
         return (False,) * len(least)
-    # Integers beside weights would become floats: both go as their bits.
+    # Integers beside weights would become floats: both are passed as their bits.
     bits = rows.each(codes)
     bits = bits if frequency is None else hstack([bits, frequency.each(_bits)])
     found = bits.sum(partial(_levels, may, rare, rows.like.dtype.kind == "f"))
@@ -115,7 +115,7 @@ def _levels(
 
 
 def few_levels(values: np.ndarray) -> np.ndarray:
-    """Return the distinct values of whole numbers; once there are too many, or fractions, none.
+    """Return the distinct values of whole numbers, or None for too many, or for fractions.
 
     NaN does not count.
     """

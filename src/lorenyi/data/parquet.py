@@ -24,7 +24,7 @@ def parquet(path: Any, columns: str | Sequence[str] | None = None, name: str = "
     columns : str or list of str, optional
         One column, or those that make up the variable; all by default.
     name : str
-        What errors call it.
+        Name used in errors.
 
     Returns
     -------

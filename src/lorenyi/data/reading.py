@@ -1,7 +1,6 @@
-"""One reader for everybody: it turns what a user has into numbers and labels.
+"""The one reader of user data: it converts variables to numbers and labels.
 
-What is not in memory is read by modules that this one finds by name (`READERS`), and only when such
-data comes along.
+Data that is not in memory is read by modules found by name (`READERS`), imported only when needed.
 """
 
 from __future__ import annotations
@@ -29,8 +28,8 @@ from lorenyi.data.frames import frame_columns, is_frame, is_table, native_column
 from lorenyi.data.kinds import NEVER, categorical_columns, is_categorical, least_repeats
 from lorenyi.data.sources import Source, hstack
 
-# Which module reads data whose type comes from a package (or module) of this name, as
-# `read(x, name) -> Data`: an engine is added by a line here and a file of its own.
+# The module that reads data whose type comes from a package (or module) of this name, by
+# `read(x, name) -> Data`. A line here and a file add an engine.
 READERS = {"dask": "lorenyi.distributed", "pyarrow._dataset": "lorenyi.data.parquet"}
 
 Spread: TypeAlias = Callable[[Callable[[Any, Any], Any], Sequence[Any]], list[Any]]
@@ -38,9 +37,9 @@ Spread: TypeAlias = Callable[[Callable[[Any, Any], Any], Sequence[Any]], list[An
 
 @dataclass(frozen=True)
 class Data:
-    """What a user's variable holds: numbers (n x d), labels (n x c codes), or both.
+    """The content of a user's variable: numbers (n x d), labels (n x c codes), or both.
 
-    They are arrays, or sources where the data is not in memory.
+    They are arrays, or sources if the data is not in memory.
 
     Attributes
     ----------
@@ -49,15 +48,15 @@ class Data:
     labels : array, Source or None
         Columns of labels, as codes.
     repeats : tuple of float
-        How often values must occur in the mean for a column of few distinct whole numbers to hold
+        How often values must occur on average for a column of few distinct whole numbers to hold
         categories: infinity where it never does.
     reference : array
-        No rows; tells the library in which entropies come back.
+        An empty array of the library in which entropies are returned.
     apart : sequence of array
-        The columns of numbers one by one (n x 1), since side by side with floats large integers
-        lose digits; empty where they are of one type.
+        The columns of numbers one by one (n x 1), since large integers lose digits beside floats;
+        empty where they are of one type.
     units : bool
-        Whether each column has a unit of its own, as in a data-frame.
+        Whether each column has its own unit, as in a data-frame.
     names : tuple of str
         Of the columns, where they have any: those of numbers, then those of labels.
     """
@@ -71,14 +70,14 @@ class Data:
     names: tuple[str, ...] = ()
 
     def columns(self, categorical: bool, frequency: np.ndarray | None = None) -> str:
-        """Return the names of the columns that hold categories, or of the others, shortly."""
+        """Return the names of the columns that hold categories, or of the others, shortened."""
         kinds = self._categorical(frequency)
         kinds += (True,) * (len(self.names) - len(kinds))
         chosen = [name for name, kind in zip(self.names, kinds, strict=True) if kind is categorical]
         return ", ".join(chosen if len(chosen) <= 4 else [*chosen[:3], "..."])
 
     def codes(self) -> np.ndarray | Source:
-        """Return codes that are equal where rows are: one a row, or (a source) its columns."""
+        """Return codes that are equal where rows are: one per row, or (a source) its columns."""
         numbers = list(self.apart) if self.apart else [self.numbers]
         return _codes([part for part in (*numbers, self.labels) if part is not None])
 
@@ -87,7 +86,7 @@ class Data:
     ) -> tuple[Array | Source | None, np.ndarray | Source | None]:
         """Return the columns that hold numbers, and codes of those that hold categories.
 
-        `frequency` says how often each row occurs.
+        `frequency` is how often each row occurs.
         """
         categorical = self._categorical(frequency)
         if self.numbers is None or not any(categorical):
@@ -109,7 +108,7 @@ class Data:
         return numbers, _codes([*categories, *labels])
 
     def _categorical(self, frequency: Any) -> tuple[bool, ...]:
-        """Tell which columns of numbers hold categories."""
+        """Return which columns of numbers hold categories."""
         if isinstance(self.numbers, Source):
             return categorical_columns(self.numbers, self.repeats, frequency)
         if self.numbers is None or min(self.repeats) == NEVER:
@@ -151,7 +150,7 @@ def read(x: Any, name: str = "x") -> Data:
     n = int(array.shape[0]) if array.ndim else 0
     if n < 2:
         found = f"shape {tuple(array.shape)}" if array.ndim else "a scalar"
-        raise ValueError(f"{name} must have at least two rows (one a point), found {found}")
+        raise ValueError(f"{name} must have at least two rows (one per point), found {found}")
     array = as_table(array, name)
     if array.shape[1] == 0:
         raise ValueError(f"{name} has {n} rows and no columns: at least one is needed")
@@ -161,7 +160,7 @@ def read(x: Any, name: str = "x") -> Data:
 
 
 def _from_columns(columns: Sequence[Column], name: str) -> Data:
-    """Put typed columns, none of them with a gap, side by side."""
+    """Put typed columns without missing values side by side."""
     if not columns:
         raise ValueError(f"{name} has no columns: at least one is needed")
     n = len(columns[0].values)
@@ -178,10 +177,10 @@ def _from_columns(columns: Sequence[Column], name: str) -> Data:
 
 
 def read_columns(X: Any, name: str = "X") -> list[Column]:
-    """Return the typed columns of a data-frame, an array or a sequence of rows, gaps and all."""
+    """Return the typed columns of a data-frame, an array or a sequence, missing values included."""
     if is_frame(X):
         return frame_columns(X, name)[0]
-    array = X if isinstance(X, np.ndarray) else _from_sequence(X, name)  # a mask stays
+    array = X if isinstance(X, np.ndarray) else _from_sequence(X, name)  # a mask is kept
     return array_columns(as_table(array, name), name)
 
 
@@ -192,7 +191,7 @@ def variables(X: Any, name: str = "X") -> tuple[list[Any], list[str]]:
     if hasattr(X, "ndim"):
         if X.ndim != 2:
             raise ValueError(
-                f"{name} must have two dimensions, a column a variable; found {X.ndim}"
+                f"{name} must have two dimensions, one column per variable; found {X.ndim}"
             )
         X = [X[:, j] for j in range(X.shape[1])]
     return list(X), [f"x{j}" for j in range(len(X))]
@@ -208,7 +207,7 @@ def _from_sequence(x: Any, name: str) -> np.ndarray:
     listed = hasattr(x, "__iter__") and not isinstance(x, (str, bytes, Mapping, Set))
     if not (listed or hasattr(x, "__array__")):
         raise TypeError(
-            f"{name} must be an array, a data-frame column or a sequence with one point a row, "
+            f"{name} must be an array, a data-frame column or a sequence with one point per row, "
             f"found {type(x).__name__} {x!r:.60}"
         )
     if hasattr(x, "__array__"):
@@ -216,7 +215,7 @@ def _from_sequence(x: Any, name: str) -> np.ndarray:
     items = list(x)
     try:
         array = np.asarray(items)
-        # NumPy makes text of all that stands beside text, such as NaN.
+        # NumPy converts values beside text, such as NaN, to text.
         return np.asarray(items, dtype=object) if array.dtype.kind in "US" else array
     except ValueError as error:
         raise ValueError(
@@ -225,7 +224,7 @@ def _from_sequence(x: Any, name: str) -> np.ndarray:
 
 
 def _numbers(array: Array, name: str) -> Data:
-    """Read an array of one type: a single column by its values, several as one vector a row."""
+    """Read an array of one type: a single column by its values, several as one vector per row."""
     xp = _arrays.namespace(array)
     if xp.isdtype(array.dtype, "complex floating"):
         refuse_complex(name)
@@ -245,7 +244,7 @@ def _numbers(array: Array, name: str) -> Data:
 
 
 def _reference(array: Array) -> Array:
-    """Return an empty float64 array of the same library: entropies come back in it."""
+    """Return an empty float64 array of the same library, in which entropies are returned."""
     xp = _arrays.namespace(array)
     return xp.astype(array[:0, :], xp.float64)
 
@@ -254,7 +253,7 @@ def _reference(array: Array) -> Array:
 
 
 def _reader(x: Any) -> str | None:
-    """Return the module that reads x where this one does not."""
+    """Return the module that reads x, if this one does not."""
     if isinstance(x, (np.memmap, Source)):
         return "lorenyi.data.blocks"
     module = type(x).__module__
@@ -262,7 +261,7 @@ def _reader(x: Any) -> str | None:
 
 
 def is_elsewhere(x: Any) -> bool:
-    """Tell whether x is not in memory."""
+    """Return whether x is not in memory."""
     return _reader(x) is not None
 
 
@@ -273,7 +272,7 @@ def in_memory(x: Any, name: str = "x") -> Any:
 
 
 def row_count(x: Any) -> int:
-    """Return the number of rows, wherever they are; 0 of what has no length."""
+    """Return the number of rows of data anywhere; 0 for objects without length."""
     module = _reader(x)
     if module and hasattr(found := importlib.import_module(module), "length"):
         return int(found.length(x))
@@ -294,7 +293,7 @@ def take_rows(x: Any, rows: np.ndarray, name: str = "x") -> Any:
 
 
 def workers_of(x: Any) -> Callable[[Any], Spread | None] | None:
-    """Return what sends data to the workers that hold x, for a map over items; None: no others.
+    """Return a function that sends data to the workers that hold x, or None without workers.
 
     It is called once with the data that all items share, and returns `map(function, items)`,
     which gives function(data, item) for each, or None where there are no workers.

@@ -1,4 +1,4 @@
-"""Where points come from: sources of rows.
+"""Sources of rows.
 
 A `Gram` never holds points itself; it reads them through a `Source`, in blocks of rows. An array
 in memory is the simplest source; rows in files or on a cluster come as a `Stream`.
@@ -26,7 +26,7 @@ class Source(ABC):
     Attributes
     ----------
     like : array
-        No rows, but as many columns and of the type of the others.
+        An empty array with the same columns and type.
     """
 
     like: Array
@@ -54,7 +54,7 @@ class Source(ABC):
 
     @abstractmethod
     def locate(self, places: np.ndarray) -> np.ndarray:
-        """Return the rows at which the running sum of the first column passes these places."""
+        """Return the rows at which the running sum of the first column passes these values."""
 
     def affine(self, shift: Array, scale: Array | float) -> Source:
         """Return the source of (rows - shift) / scale."""
@@ -139,7 +139,7 @@ class ArraySource(Source):
         return ArraySource(_arrays.concat([_arrays.like(a, reference) for a in arrays], axis=1))
 
     def locate(self, places: np.ndarray) -> np.ndarray:
-        """Return the rows at which the running sum of the first column passes these places."""
+        """Return the rows at which the running sum of the first column passes these values."""
         return passing(_arrays.to_numpy(self.array)[:, 0], places)
 
 
@@ -160,7 +160,7 @@ def common(arrays: Sequence[Array]) -> Array:
     foreign = [a for a in arrays if not _arrays.is_numpy(a)]
     libraries = sorted({type(a).__module__.split(".")[0] for a in foreign})
     if len(libraries) > 1:
-        raise TypeError(f"arrays of {' and '.join(libraries)} do not mix: convert one of them")
+        raise TypeError(f"arrays of {' and '.join(libraries)} cannot be mixed: convert one of them")
     return max(foreign or arrays, key=lambda a: _arrays.namespace(a).finfo(a.dtype).bits)
 
 

@@ -1,9 +1,9 @@
-"""Rows that are not in memory: blocks that stay where they are, and the engine that reads them.
+"""Rows that are not in memory: blocks that stay in place, and the engine that reads them.
 
 A `Stream` is a source whose rows come in blocks: slabs of a memory-mapped file, row groups of
-Parquet files, chunks of a Dask array. What is to be computed goes to the blocks, and only sums and
-single rows come back. An `Engine` knows how: it maps a function over the blocks and adds up the
-results as a tree. `Here` does so with the threads of this process.
+Parquet files, chunks of a Dask array. Computations are sent to the blocks, and only sums and single
+rows are returned. An `Engine` maps a function over the blocks and sums the results as a tree.
+`Here` does so with the threads of this process.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ Task: TypeAlias = tuple[Any, ...]
 
 
 class Engine(ABC):
-    """Where blocks are worked on.
+    """Executes functions on blocks.
 
-    A task is a tuple of handles, which stand for values: to the engine that made them they tell
+    A task is a tuple of handles, which represent values: for the engine that made them they say
     where a block is; all other objects are values themselves. A function gets the values of one
-    task as its arguments. A second engine is a second class like this one, and a function `read`
+    task as its arguments. Another engine is another class like this one, and a function `read`
     that makes its handles (see `reading.READERS`).
     """
 
@@ -117,7 +117,7 @@ class Stream(Source):
     recipe : callable
         Makes a block's rows (an array of two axes) from its values.
     like : array
-        No rows, but as many columns and of the type that the recipe makes.
+        An empty array with the columns and type that the recipe makes.
     """
 
     engine: Engine
@@ -151,7 +151,7 @@ class Stream(Source):
         return replace(self, tasks=joined(streams), recipe=recipe, like=like)
 
     def aligned(self, sources: Sequence[Source]) -> list[Stream]:
-        """Return sources in the blocks of this one: cut if in memory, else refused if not so."""
+        """Return sources in the blocks of this one; those in memory are cut, others must match."""
         return [self._align(source) for source in sources]
 
     def _align(self, source: Source) -> Stream:
@@ -163,7 +163,7 @@ class Stream(Source):
         if not isinstance(source, Stream) or type(source.engine) is not type(self.engine):
             theirs = getattr(getattr(source, "engine", source), "holds", type(source).__name__)
             raise TypeError(
-                f"variables in {self.engine.holds} and in {theirs} do not mix: bring both into one "
+                f"variables in {self.engine.holds} and in {theirs} cannot mix: bring both into one "
                 "form, for example a file by da.from_array(file)"
             )
         if not np.array_equal(source.starts, self.starts):
@@ -186,7 +186,7 @@ class Stream(Source):
         return [(int(s), *task) for s, task in zip(self.starts, self.tasks, strict=False)]
 
     def locate(self, places: np.ndarray) -> np.ndarray:
-        """Return the rows at which the running sum of the first column passes these places."""
+        """Return the rows at which the running sum of the first column passes these values."""
         totals = np.array(list(self.map(_column_sum)))
         block = passing(totals, places)
         ends = np.cumsum(totals)
@@ -201,7 +201,7 @@ class Stream(Source):
             return np.arange(len(self))
         cuts = [(int(a), int(b)) for a, b in pairwise(self.starts)]
         bits, rows, likely = np.empty(0), np.empty(0), size + 10 * math.sqrt(size)
-        while len(rows) < size:  # once: with 10 standard deviations to spare
+        while len(rows) < size:  # once in practice: a margin of 10 standard deviations
             most = min(int(likely / len(self) * 2.0**64), 2**64 - 1)
             found = self.engine.map(partial(_below, seed, stream, most), cuts)
             bits, rows = (np.concatenate(parts) for parts in zip(*found, strict=True))
@@ -209,7 +209,7 @@ class Stream(Source):
         return np.sort(rows[np.argsort(bits)[:size]])
 
     def only(self, mask: Stream, counts: Sequence[int]) -> Stream:
-        """Return the stream of the rows where `mask` is not zero, so many in each block."""
+        """Return the stream of the rows where `mask` is not zero; `counts` has their numbers."""
         streams = [self, mask]
         tasks = [task for task, count in zip(joined(streams), counts, strict=True) if count]
         starts = np.concatenate([[0], np.cumsum([count for count in counts if count])])
@@ -259,7 +259,7 @@ def _at_blocks(
     return engine.map(function, wanted), np.argsort(order)
 
 
-# What runs where the blocks are: plain functions, so that they can be sent there.
+# Functions that run on the workers (plain, so that they can be pickled).
 
 
 def _then(function: Callable[[Array], Array], recipe: Recipe, *values: Any) -> np.ndarray:
@@ -303,7 +303,7 @@ def _passed(recipe: Recipe, places: np.ndarray, *values: Any) -> np.ndarray:
 def _below(
     seed: int, stream: int, most: int, start: int, stop: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the random bits of those rows that have no more than so many, and the rows."""
+    """Return the random bits of the rows whose bits are below a limit, and these rows."""
     rows = np.arange(start, stop)
     bits = _arrays.hashed(seed, stream, rows)[:, 0]
     few = bits <= np.uint64(most)

@@ -1,4 +1,4 @@
-"""Numbers, dates and gaps in text: what a column of a file holds, whose format has no types.
+"""Numbers, dates and missing values in text columns, for file formats without types.
 
 - Numbers may have signs, exponents, groups of digits (1,020.33 or 1.020,33 or 1 020), one currency
   for the column, a percent sign, or one unit such as kg. Digits with leading zeros are codes.
@@ -24,8 +24,8 @@ import numpy as np
 GAPS = frozenset(
     ("", "na", "n/a", "#n/a", "nan", "nat", "null", "none", "<na>", "?", "-", "--", ".", "#value!")
 )
-MOSTLY = 0.8  # share of readable words above which the others are taken for mistakes
-LOOK = 200  # distinct words that decide on the form of a column
+MOSTLY = 0.8  # share of readable words above which the others are treated as errors
+LOOK = 200  # distinct words that determine the format of a column
 CURRENCIES = "$€£¥₩₹₽₺₪₫₴₦฿"
 SPACES = " \u00a0\u202f\u2009"
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -55,8 +55,7 @@ _DAYS = [
     *("%d-%b-%y", "%b %d, %Y", "%B %d, %Y", "%b %d %Y", "%B %d %Y"),
 ]
 _CLOCKS = ["%H:%M", "%H:%M:%S", "%H:%M:%S.%f", "%I:%M %p", "%I:%M:%S %p"]
-# Those that come first win where several fit: the month before the day, as in the file of an
-# English program.
+# The first that fits is used: the month before the day, as in US English.
 TIME_FORMS = [
     *("ISO", *_DAYS, *(f"{day} {clock}" for day, clock in product(_DAYS, _CLOCKS))),
     *("%Y-%m", "%Y/%m", "%b %Y", "%B %Y", *_CLOCKS),
@@ -78,7 +77,7 @@ class Parsed:
     form : str
         A unit such as "%" or "€", or the form of the dates.
     doubt : str
-        What else it might be, if the words do not decide.
+        The other possible reading, if the words are ambiguous.
     """
 
     kind: Literal["number", "time"]
@@ -89,7 +88,7 @@ class Parsed:
 
 
 def is_gap(words: np.ndarray) -> np.ndarray:
-    """Mark the words that say that there is no value."""
+    """Mark the words that denote a missing value."""
     return np.fromiter((word.strip().lower() in GAPS for word in words), bool, len(words))
 
 
@@ -140,7 +139,7 @@ def _numbers(words: list[str]) -> Parsed | None:
     if any(_CODE.fullmatch(word) for word in words):
         return None
     readings = [_read(words, decimal) for decimal in _FORMS]
-    best = min(readings, key=lambda reading: int(reading.wrong.sum()))  # of equal ones the point
+    best = min(readings, key=lambda reading: int(reading.wrong.sum()))  # on a tie the decimal point
     if best.wrong.sum() > (1.0 - MOSTLY) * len(words):
         return None
     both = not any(reading.wrong.any() for reading in readings)
@@ -193,7 +192,7 @@ def _times(words: list[str], form: str | None) -> Parsed | None:
         if not any(any(c.isdigit() for c in word) for word in seen):
             return None
         fits = {name: _readable(_reader(name), seen) for name in TIME_FORMS}
-        form = max(fits, key=lambda name: fits[name])  # of equal ones the first
+        form = max(fits, key=lambda name: fits[name])  # on a tie the first
         if fits[form] < MOSTLY * len(seen):
             return None
         also = [name for name, count in fits.items() if count == fits[form]]

@@ -1,4 +1,4 @@
-"""The normalised kernel matrix: `gram` makes one, `A * B` is a joint."""
+"""The normalized kernel matrix: `gram` makes one, `A * B` is a joint."""
 
 from lorenyi.gram.factors import Factor, Index, Matrix, Points
 from lorenyi.gram.make import gram, joint

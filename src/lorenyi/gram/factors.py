@@ -20,7 +20,7 @@ TILE = 512
 
 
 class Rule(NamedTuple):
-    """So many columns of points, and the rule that chose their bandwidth (None: it was given)."""
+    """A number of columns, and the rule that chose their bandwidth (None: it was given)."""
 
     columns: int
     chosen: Bandwidth | None
@@ -28,10 +28,10 @@ class Rule(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Points:
-    """A factor of a Gram: prepared points with their kernel, and maybe all its entries.
+    """A factor of a Gram: prepared points with their kernel, and optionally all its entries.
 
-    The entries are there for what reads them many times while a gradient is asked for. Theirs is
-    taken on one side and counted twice, so it is right where rows and columns are treated alike.
+    The entries are stored if they are read many times while a gradient is tracked. Their gradient
+    is taken on one side and counted twice, which is correct if rows and columns are treated alike.
     """
 
     kernel: Kernel
@@ -44,13 +44,13 @@ class Points:
 
     @property
     def array(self) -> Array:
-        """An array that tells library, precision and whether a gradient is asked for."""
+        """An array of the same library, precision and gradient tracking."""
         source = self.source
         return source.array if isinstance(source, ArraySource) else source.rows(slice(0, 1))
 
     @property
     def like(self) -> Array:
-        """No rows of the points, but of their library and precision."""
+        """An empty array of the same library and precision."""
         return self.source.like
 
     def block(self, rows: Index, columns: Index) -> Array:
@@ -99,16 +99,16 @@ class Points:
 
 @dataclass(frozen=True, eq=False)
 class Matrix:
-    """A factor of a Gram: a ready matrix, dense or sparse, not normalised.
+    """A factor of a Gram: a ready matrix, dense or sparse, not normalized.
 
     Parameters
     ----------
     array : array
     kernel : Kernel
     given_rounding : float
-        The relative one of its entries, beyond that of their own precision.
+        Relative rounding of its entries, beyond that of their own precision.
     made_of : tuple of factors
-        Whose entries, multiplied, are stored in it: storing them does not make them better.
+        Factors whose multiplied entries are stored in it; it keeps their rounding.
     """
 
     array: Array
@@ -138,7 +138,7 @@ class Matrix:
         if isinstance(rows, slice):
             if isinstance(columns, slice):
                 return self.array[rows, columns]
-            return self.block(columns, rows).T  # symmetric: rows are read in one piece
+            return self.block(columns, rows).T  # symmetric: rows are contiguous
         return _columns(_arrays.take(self.array, rows), columns)
 
     def take(self, index: np.ndarray) -> Matrix:
@@ -166,7 +166,7 @@ def as_single(array: Array) -> Array:
     if not _arrays.is_floating(array):
         return array
     if not _arrays.is_numpy(array) or array.size <= 2**22 or array.dtype == np.float32:
-        xp = _arrays.namespace(array)  # not always that of the others
+        xp = _arrays.namespace(array)  # may differ from the library of the other factors
         return xp.astype(array, xp.float32, copy=False)
     single = np.empty(array.shape, dtype=np.float32)
 
@@ -178,7 +178,7 @@ def as_single(array: Array) -> Array:
 
 
 def merged(factors: list[Factor], reference: Array) -> list[Factor]:
-    """Put factors that join under one kernel side by side, and dense matrices in one library."""
+    """Merge factors that one kernel can join, and convert dense matrices to one library."""
     merged: list[Factor] = []
     for factor in factors:
         if isinstance(factor, Matrix):
@@ -220,11 +220,11 @@ def _joins(first: Factor, second: Factor) -> bool:
     alike = type(first.kernel) is type(second.kernel) and second.kernel.joins
     if not alike or isinstance(second.kernel, Delta):
         return alike
-    return _arrays.epsilon(first.array) == _arrays.epsilon(second.array)  # or rounding is forgotten
+    return _arrays.epsilon(first.array) == _arrays.epsilon(second.array)  # else rounding is lost
 
 
 def is_wide(factor: Factor) -> bool:
-    """Tell whether float32 would not tell apart points that the kernel does, or not hold them."""
+    """Return whether float32 overflows, or merges points that the kernel distinguishes."""
     if not isinstance(factor, Points) or isinstance(factor.kernel, Delta):
         return False
     scaled = isinstance(factor.kernel, (Gaussian, Laplacian, Cosine))

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def reduced(A: Streamed) -> tuple[Array, list[Gram]]:
-    """Return eigenvalues known at sight, and smaller Grams that hold the others."""
+    """Return eigenvalues known from structure, and smaller Grams that hold the others."""
     A = support(A)
     few = A.collected() if len(A) <= structure.WHOLE else folded(A)
     if few is not None:
@@ -50,9 +50,9 @@ def _count(mask: Callable[[InMemory], np.ndarray], part: InMemory, start: int) -
 
 
 def folded(A: Streamed) -> InMemory | None:
-    """Fold equal rows into one in memory, if that leaves few; None if it does not."""
-    # If it pays, there are m <= 2^22 distinct rows and at least 2 m in all. Then 20,000 of them,
-    # drawn at random, hold 24 equal pairs on average, or more: if they hold none, it does not.
+    """Merge equal rows into one in memory, if few distinct rows remain; otherwise None."""
+    # If it is worthwhile, there are m <= 2^22 distinct rows and at least 2 m in all. Then 20,000
+    # rows drawn at random hold at least 24 equal pairs on average: if they hold none, it is not.
     sample = A.sample(structure.WHOLE, 0)
     if len(_arrays.group_rows(columns_of(sample))[0]) == len(sample):
         return None

@@ -1,4 +1,4 @@
-"""The same Gram of NumPy arrays, whatever library its points came in."""
+"""The same Gram as NumPy arrays, whatever array library holds its points."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from lorenyi.kernels import Function
 
 
 def on_host(A: Gram) -> Gram:
-    """Return the same Gram of NumPy arrays, with ones on its diagonal in their precision too."""
+    """Return the same Gram as NumPy arrays, with ones on its diagonal in their precision too."""
     if _arrays.is_numpy(A.reference):
         return A
     factors = [_host_factor(factor) for factor in A.factors]
@@ -25,7 +25,7 @@ def on_host(A: Gram) -> Gram:
 
 
 def _host_factor(factor: Factor) -> Factor:
-    """Return a factor of NumPy arrays; of a user's function, which may not know these, a matrix."""
+    """Return a factor as NumPy arrays; a user's function, which may refuse them, as a matrix."""
     own = getattr(factor.kernel, "kernel", None)
     if isinstance(factor, Points) and isinstance(own, Function):
         everything = slice(0, len(factor))

@@ -1,4 +1,4 @@
-"""Making a Gram: reading a variable, choosing its kernel, normalising."""
+"""Making a Gram: reading a variable, choosing its kernel, normalizing."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def gram(
     check: Literal["seen", "full"] = "seen",
     name: str = "x",
 ) -> Gram:
-    r"""Return the normalised kernel matrix of a variable.
+    r"""Return the normalized kernel matrix of a variable.
 
     .. math:: A_{ij} = \sqrt{w_i w_j}\, k(x_i, x_j) / \sqrt{k(x_i, x_i) k(x_j, x_j)}
 
@@ -52,8 +52,8 @@ def gram(
     weights : array of n, optional
         Frequencies: weight 2 is a repeated row, 0 an absent one, and n is their sum.
     check : {"seen", "full"}
-        For a ready matrix: negative eigenvalues are an error where they are seen, or are looked
-        for ("full", at the cost of a factorisation).
+        For a ready matrix: negative eigenvalues are an error if they are met ("seen"), or are
+        searched for ("full", at the cost of a factorization).
     name : str
         What errors call x.
 
@@ -78,8 +78,8 @@ def gram(
     if kernel is not None and kernel.infinitely_divisible is None:
         warnings.warn(
             f"{kernel!r} is not known to be infinitely divisible, which the theory of these "
-            "measures asks for; Function(f, infinitely_divisible=True) says that it is, and "
-            "False that you accept it",
+            "measures requires; Function(f, infinitely_divisible=True) states that it is, and "
+            "False silences this warning",
             UserWarning,
             stacklevel=2,
         )
@@ -93,7 +93,7 @@ def gram(
     frequency = None if weights is None else frequencies(weights, n, f"{name}'s weights")
     parts = _parts(data, kernel, name, frequency)
     grams = [_from_points(k, p, frequency, data.reference, name) for k, p in parts]
-    if len(grams) > 1:  # then it is said which columns are which
+    if len(grams) > 1:  # then the names list the columns of each kernel
         columns = [data.columns(categorical, frequency) for categorical in (False, True)]
         grams = [
             A.changed(names=[f"[{these}]: {kernel}" for kernel in A.names])
@@ -103,7 +103,7 @@ def gram(
 
 
 def _stream_frequency(weights: Any, n: int, name: str) -> Source | None:
-    """Return the weights of rows that are not in memory; they may be there or not."""
+    """Return the weights of rows that are not in memory; the weights may be."""
     if weights is None:
         return None
     found = None if type(weights) is np.ndarray else read(weights, name).numbers
@@ -139,7 +139,7 @@ def _as_kernel(kernel: Any) -> Kernel:
 def _parts(
     data: Data, kernel: Kernel | None, name: str, frequency: np.ndarray | Source | None = None
 ) -> list[tuple[Kernel, Any]]:
-    """Pair what the data holds with kernels."""
+    """Pair the columns of the data with kernels."""
     if isinstance(kernel, Delta):
         return [(kernel, data.codes())]
     if kernel is None:
@@ -159,14 +159,14 @@ def _parts(
 def _from_points(
     kernel: Kernel, points: Array, frequency: np.ndarray | None, reference: Array, name: str
 ) -> InMemory:
-    if isinstance(kernel, Delta):  # its eigenvalues are exact, whatever the labels came in
+    if isinstance(kernel, Delta):  # its eigenvalues are exact for labels of any type
         xp = _arrays.namespace(reference)
         reference = xp.astype(reference, xp.float64)
     else:
         points = _arrays.as_points(points)
         reference = points[:0, :]
     column = None if frequency is None else ArraySource(frequency[:, None])
-    if frequency is not None and not frequency.all():  # rows of weight 0 are absent: any will do
+    if frequency is not None and not frequency.all():  # absent rows: any value will do
         there = np.flatnonzero(frequency)
         index = np.where(frequency > 0, np.arange(len(frequency)), there[0])
         points = _arrays.take(points, index)
@@ -201,7 +201,7 @@ def _from_stream(kernel: Kernel, points: Stream, frequency: Source | None, name:
         n = number_of_points(float(total), int(rows), f"{name}'s weights")
     else:
         total = n = float(len(points))
-    if isinstance(kernel, Delta):  # beside others, integers and floats would not keep apart
+    if isinstance(kernel, Delta):  # joined, integers and floats would not stay distinct
         points = points.each(_arrays.codes)
     elif column is None:
         points = points.each(_arrays.as_points)
@@ -215,7 +215,7 @@ def _from_stream(kernel: Kernel, points: Stream, frequency: Source | None, name:
 
 
 def _present(row: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    """Return points beside their weights, with one row for those of weight 0, which are absent."""
+    """Return points beside their weights; rows of weight 0, which are absent, all get one value."""
     return np.where(rows[:, -1:] > 0, rows[:, :-1], row)
 
 

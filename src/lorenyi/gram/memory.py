@@ -1,4 +1,4 @@
-"""A Gram of rows in memory, in any array library; never stored unless asked."""
+"""A Gram of rows in memory, in any array library; its matrix is stored only on request."""
 
 from __future__ import annotations
 
@@ -35,15 +35,14 @@ from lorenyi.gram.structure import reduced
 
 @dataclass(frozen=True, eq=False, repr=False)
 class InMemory(Gram):
-    """The normalised kernel matrix of rows in memory.
+    """The normalized kernel matrix of rows in memory.
 
     Parameters
     ----------
     factors : tuple of factors
         Points with their kernels, or ready matrices.
     scale : array
-        What normalises rows and columns: roots of the weights, where factors have ones on their
-        diagonal.
+        Scale of rows and columns: roots of the weights, where factors have ones on their diagonal.
     weights : array
         The diagonal.
     n, names, mass
@@ -65,12 +64,12 @@ class InMemory(Gram):
 
     @property
     def reference(self) -> Array:
-        """An array that tells the library and precision of the matrix."""
+        """An array of the library and precision of the matrix."""
         return self.scale
 
     @property
     def tracks_gradient(self) -> bool:
-        """Whether a gradient is asked for with respect to anything in it."""
+        """Whether a gradient is tracked for any part of it."""
         tracks = _arrays.tracks_gradient
         return tracks(self.scale) or any(tracks(factor.array) for factor in self.factors)
 
@@ -99,7 +98,7 @@ class InMemory(Gram):
         return self
 
     def weighted(self, weights: Array, n: float | None = None) -> InMemory:
-        """Return the same rows with other weights, of the same sum, and maybe another n."""
+        """Return the same rows with other weights, of the same sum, and optionally another n."""
         xp = _arrays.namespace(weights)
         there = self.weights > 0
         unit = self.scale / xp.sqrt(xp.where(there, self.weights, 1.0))  # of the factors: often 1
@@ -108,7 +107,7 @@ class InMemory(Gram):
 
     def single(self, points: bool = True) -> InMemory:
         """Return the same Gram in float32; its entries alone, or its points too if they may be."""
-        # Points far from the origin keep their digits: there only the entries become float32.
+        # Points far from the origin keep their precision: only the entries become float32.
         factors = [f if not points or is_wide(f) else f.map(as_single) for f in self.factors]
         return replace(
             self,
@@ -131,7 +130,7 @@ class InMemory(Gram):
     # ------------------------------------------------------------------ entries
 
     def kernel_block(self, rows: Index, columns: Index) -> Array:
-        """Return K_1 o K_2 o ... between two sets of rows, before weights and normalisation."""
+        """Return K_1 o K_2 o ... between two sets of rows, before weights and normalization."""
         sparse = [f for f in self.factors if _arrays.is_sparse(f.array)]
         dense = [f for f in self.factors if not _arrays.is_sparse(f.array)]
         if not sparse:
@@ -186,7 +185,7 @@ class InMemory(Gram):
         matrix, ours = tiles.kernel_matrix(self)
         if not _arrays.is_numpy(matrix):
             return self.scale[:, None] * matrix * self.scale[None, :]
-        if ours:  # a second one would take as long to fill
+        if ours:  # in place: another matrix would take as long to fill
             matrix *= self.scale[:, None]
         else:
             matrix = self.scale[:, None] * matrix
@@ -207,7 +206,7 @@ class InMemory(Gram):
         return tree_sum(self._parts(function))
 
     def sum_and_keep(self, function: Callable[[InMemory, int], Any]) -> tuple[Any, Source]:
-        """Sum the first values of a function; return its second, a number a row, as a column."""
+        """Sum the first values of a function; return its second, one per row, as a column."""
         totals, kept = zip(*self._parts(function), strict=True)
         return tree_sum(list(totals)), ArraySource(np.concatenate(kept)[:, None])
 
@@ -229,11 +228,11 @@ class InMemory(Gram):
             return NotImplemented
         require_same_rows(self, other)
         if not isinstance(other, InMemory):
-            return NotImplemented  # it cuts this one into its blocks
+            return NotImplemented  # the other cuts this one into its blocks
         require_same_weights(self, other, are_close(self.weights, other.weights))
         reference = common([self.scale, other.scale])
         xp = _arrays.namespace(reference)
-        # Labels are exact in any precision: they do not raise that of what they join.
+        # Labels are exact in any precision: they do not raise the precision of the joint.
         measured = [A.scale for A in (self, other) if not A.is_nominal]
         if measured:
             reference = xp.astype(reference, _arrays.like(common(measured), reference).dtype)
@@ -244,13 +243,13 @@ class InMemory(Gram):
 
     @property
     def reduced(self) -> tuple[Array, list[Gram]]:
-        """Return eigenvalues known at sight, and smaller Grams that hold the others."""
-        # Kept apart: what was made while no gradient was asked for has none to give later.
+        """Return eigenvalues known from structure, and smaller Grams that hold the others."""
+        # Cached separately: a result made without gradients has none to give later.
         tracks = self.tracks_gradient
         if tracks not in self._reduced:
             self._reduced[tracks] = reduced(self)
         return self._reduced[tracks]
 
     def reduced_to(self, factors: Sequence[Factor], scale: Array, weights: Array) -> InMemory:
-        """Return a smaller Gram in memory that stands for this one: n, names and mass stay."""
+        """Return a smaller Gram in memory in place of this one: n, names and mass stay."""
         return replace(self, factors=tuple(factors), scale=scale, weights=weights)

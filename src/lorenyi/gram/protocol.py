@@ -1,16 +1,16 @@
-"""What a Gram is: the few things that each kind of it knows how to do.
+"""The interface of a Gram: the few operations that each kind implements.
 
 A_ij = sqrt(w_i w_j) k(x_i, x_j) / sqrt(k(x_i, x_i) k(x_j, x_j)), with weights w that sum to one
 (1/n by default). It is held as factors (points with a kernel, or a ready matrix) and a vector s:
 
     A = diag(s) (K_1 o K_2 o ...) diag(s),
 
-so normalisation and weights cost n numbers, a joint is a longer list of factors, and equal rows,
+so normalization and weights cost n numbers, a joint is a longer list of factors, and equal rows,
 equality kernels and finite feature maps are exploited in one place (`Gram.reduced`).
 
 There are two kinds: rows in memory (`lorenyi.gram.memory`) and rows in blocks elsewhere
-(`lorenyi.gram.streamed`). What can be said in terms of these few things (norms, stored entries,
-samples) is a function of a Gram, written once for both.
+(`lorenyi.gram.streamed`). Operations that follow from these (norms, stored entries, samples) are
+functions of a Gram, written once for both.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 class Gram(ABC):
-    """The normalised kernel matrix A of n points; made by `gram`, combined by `A * B`.
+    """The normalized kernel matrix A of n points; made by `gram`, combined by `A * B`.
 
     Attributes
     ----------
@@ -69,7 +69,7 @@ class Gram(ABC):
     in_memory: ClassVar[bool]
 
     def __post_init__(self) -> None:
-        """Settle types: each kind is a frozen dataclass."""
+        """Declare types: each kind is a frozen dataclass."""
         object.__setattr__(self, "factors", tuple(self.factors))
         names = tuple(self.names) or tuple(repr(factor.kernel) for factor in self.factors)
         object.__setattr__(self, "names", names)
@@ -79,7 +79,7 @@ class Gram(ABC):
         """Return the same Gram with some of its attributes replaced."""
         return replace(self, **changes)  # type: ignore[type-var]
 
-    # ------------------------------------------------------------------ what each kind can do
+    # ------------------------------------------------------------------ implemented by each kind
 
     @abstractmethod
     def __len__(self) -> int:
@@ -107,7 +107,7 @@ class Gram(ABC):
 
     @abstractmethod
     def sum_and_keep(self, function: Callable[[InMemory, int], Any]) -> tuple[Any, Source]:
-        """Sum the first values of a function; its second, a number a row, become a column."""
+        """Sum the first values of a function; its second, one number per row, become a column."""
 
     @abstractmethod
     def sum_of_squares(self) -> Array:
@@ -116,17 +116,17 @@ class Gram(ABC):
     @property
     @abstractmethod
     def reduced(self) -> tuple[Array, list[Gram]]:
-        """Return eigenvalues known at sight, and smaller Grams that hold the others.
+        """Return eigenvalues known from structure, and smaller Grams that hold the others.
 
-        Rows of zero weight go, equal rows become one with their weights added, an equality
+        Rows of zero weight are dropped, equal rows are merged and their weights added, an equality
         kernel splits the matrix into diagonal blocks, and a block with fewer features than rows
-        is replaced by its features' second moments. All of it is exact; the nonzero eigenvalues
+        is replaced by its features' second moments. All of this is exact: the nonzero eigenvalues
         of A are those returned and those of the smaller Grams together.
         """
 
     @abstractmethod
     def reduced_to(self, factors: Sequence[Factor], scale: Array, weights: Array) -> InMemory:
-        """Return a smaller Gram in memory that stands for this one: n, names and mass stay."""
+        """Return a smaller Gram in memory in place of this one: n, names and mass stay."""
 
     @abstractmethod
     def collected(self) -> InMemory:
@@ -139,20 +139,20 @@ class Gram(ABC):
     @property
     @abstractmethod
     def reference(self) -> Array:
-        """An array that tells the library and precision of the matrix."""
+        """An array of the library and precision of the matrix."""
 
-    # ------------------------------------------------------------------ what follows from it
+    # ------------------------------------------------------------------ common to both kinds
 
     def __repr__(self) -> str:
         """Name the number of points and the kernels."""
         return f"Gram(n={self.n:g}, {', '.join(self.names)})"
 
     def _repr_html_(self) -> str:
-        """Name the points and the kernels in notebooks, one a line."""
+        """Name the points and the kernels in notebooks, one per line."""
         return _html.shown(f"Gram of {self.n:g} points", [("kernel", name) for name in self.names])
 
     def named(self, name: str) -> Gram:
-        """Return the same Gram with its kernels' names led by the variable's."""
+        """Return the same Gram with its kernels' names prefixed by the variable's."""
         return self.changed(names=led_by(name, self.names))
 
     def block(self, rows: Index, columns: Index) -> Array:
@@ -174,7 +174,7 @@ class Gram(ABC):
         return self.take(self.choose(seed, 11, size))
 
     def at(self, index: np.ndarray) -> tuple[InMemory, np.ndarray]:
-        """Return a Gram in memory that holds the rows at these positions, and where it does."""
+        """Return a Gram in memory that holds these rows, and their positions in it."""
         if self.in_memory:
             return self.collected(), index
         return self.take(index), np.arange(len(index))
@@ -185,7 +185,7 @@ class Gram(ABC):
 
     @property
     def tracks_gradient(self) -> bool:
-        """Whether a gradient is asked for with respect to anything in it."""
+        """Whether a gradient is tracked for any part of it."""
         return False
 
     @cached_property
@@ -196,9 +196,9 @@ class Gram(ABC):
 
     @property
     def tolerance(self) -> float:
-        """Relative rounding to expect of eigenvalues; a guess where a gradient goes through.
+        """Expected relative rounding of eigenvalues; a rough value where a gradient is tracked.
 
-        There nobody asks for bounds, and to look at the points would take longer than a step.
+        There bounds are not needed, and reading the points would take longer than a step.
         """
         return 64 * self.coarsest if self.tracks_gradient else self.roundoff
 
@@ -231,7 +231,7 @@ class Gram(ABC):
 
 
 def led_by(name: str, kernels: Sequence[str]) -> tuple[str, ...]:
-    """Return the names of kernels led by the variable's: "x: k", and "x[a, b]: k" for columns."""
+    """Return the names of kernels after the variable's: "x: k", and "x[a, b]: k" for columns."""
     return tuple(f"{name}{k}" if k.startswith("[") else f"{name}: {k}" for k in kernels)
 
 
@@ -254,7 +254,7 @@ def require_same_weights(A: Gram, B: Gram, same: bool) -> None:
 
 
 def are_close(a: Array, b: Array) -> bool:
-    """Tell whether weights are the same, up to what float32 has left of them."""
+    """Return whether weights are the same, up to float32 rounding."""
     if a is b:
         return True
     a, b = _arrays.to_numpy(a), _arrays.to_numpy(b)

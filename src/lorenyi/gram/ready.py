@@ -1,4 +1,4 @@
-"""Ready matrices: checked, normalised by their diagonal, and proven where that is asked for."""
+"""Ready matrices: checked, normalized by their diagonal, and tested for definiteness on request."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def from_matrix(K: Any, weights: Any, check: str, name: str) -> Gram:
 
 
 def _divided(K: Any, root: Array) -> Any:
-    """Return K_ij / (root_i root_j); a dense NumPy array, which is ours, in place."""
+    """Return K_ij / (root_i root_j); in place for a dense NumPy array, which is our own copy."""
     if not bool(_arrays.namespace(root).any(root != 1.0)):
         return K
     if _arrays.is_sparse(K):
@@ -65,7 +65,7 @@ def _divided(K: Any, root: Array) -> Any:
 
 
 def _checked_sparse(K: Any, name: str) -> tuple[Any, float]:
-    """Return a copy in float64, which no other changes, and the rounding of its entries."""
+    """Return a copy in float64 and the rounding of its entries."""
     if K.dtype.kind not in "biuf":
         raise TypeError(f"{name} must hold real numbers, found dtype {K.dtype}")
     eps = float(np.finfo(K.dtype).eps) if K.dtype.kind == "f" else 0.0
@@ -124,7 +124,7 @@ def _require_symmetric(worst: float, largest: float, eps: float, name: str) -> N
 
 
 def _prove_positive(A: Gram, name: str) -> None:
-    """Factorise A + rounding I: it succeeds only if A has no eigenvalue below minus rounding."""
+    """Factorize A + rounding I: it succeeds only if A has no eigenvalue below minus rounding."""
     import scipy.linalg
 
     dense = np.array(_arrays.to_numpy(A.dense()), dtype=np.float64)
@@ -156,16 +156,16 @@ def frequencies(weights: Any, n: int, name: str) -> np.ndarray:
 
 
 def points_of(frequency: np.ndarray, name: str) -> float:
-    """Return how many points there are: the sum of the frequencies, no less than there are rows."""
+    """Return the number of points: the sum of the frequencies, at least the number of rows."""
     return number_of_points(float(frequency.sum()), int(np.count_nonzero(frequency)), name)
 
 
 def number_of_points(total: float, rows: int, name: str) -> float:
-    """Return the sum of frequencies, or refuse one that is less than the rows they belong to."""
+    """Return the sum of frequencies, or refuse one that is less than their number of rows."""
     if not rows <= total * (1 + 1e-9) or total <= 1:
         raise ValueError(
-            f"{name} sum to {total:g} over {rows} rows that have any: they are frequencies (2 is a "
-            "row given twice, 0 one left out), so their sum, the number of points, cannot be "
-            "less; for relative weights give weights / weights.mean()"
+            f"{name} sum to {total:g} over {rows} rows of positive weight: they are frequencies (2 "
+            "is a repeated row, 0 an absent one), so their sum is the number of points and cannot "
+            "be less than the rows; for relative weights give weights / weights.mean()"
         )
     return max(total, float(rows))

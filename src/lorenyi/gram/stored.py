@@ -16,8 +16,8 @@ from lorenyi.gram.tiles import bytes_of, kernel_matrix, row_blocks
 def held(A: Gram) -> Gram:
     """Return the same Gram with its entries stored, for solvers that read them many times.
 
-    Where they do not fit in memory it is left as it is: products make them anew, a block of
-    rows at a time. Where a gradient is asked for, the points stay beside their entries.
+    If they do not fit in memory the Gram is returned unchanged: products compute them again, a
+    block of rows at a time. If a gradient is tracked, the points are kept beside the entries.
     """
     if A.is_ready:
         return A
@@ -46,7 +46,7 @@ def _ready(A: InMemory, matrix: Array) -> InMemory:
 def symmetric(A: Gram) -> Gram:
     """Return the same Gram as one stored matrix, where it fits in memory.
 
-    Its gradient, taken on one side and counted twice, is right for functions that treat rows
+    Its gradient, taken on one side and counted twice, is correct for functions that treat rows
     and columns alike (v'Av, eigenvalues, norms), at half the work and memory.
     """
     stored = held(A)
@@ -70,6 +70,6 @@ def squared_norm(A: Gram) -> Array:
 
 
 def is_constant(A: Gram) -> bool:
-    """Tell whether all rows are equal, so that there is one eigenvalue and no information."""
+    """Return whether all rows are equal, so that there is one eigenvalue and no information."""
     singles, blocks = A.reduced
     return int(singles.shape[0]) + sum(len(block) for block in blocks) == 1

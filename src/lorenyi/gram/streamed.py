@@ -1,4 +1,4 @@
-"""A Gram whose rows are not in memory: work goes to its blocks, only small things come back."""
+"""A Gram whose rows are not in memory: work goes to its blocks, only small results come back."""
 
 from __future__ import annotations
 
@@ -26,24 +26,24 @@ from lorenyi.gram.protocol import (
 )
 from lorenyi.gram.tiles import bytes_of
 
-UNDER_WAY = 2**28  # bytes of results that may wait to be added up here
+UNDER_WAY = 2**28  # maximum bytes of results that wait to be summed here
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Streamed(Gram):
-    """The normalised kernel matrix of rows in blocks, here or on a cluster.
+    """The normalized kernel matrix of rows in blocks, here or on a cluster.
 
-    Each block is a small Gram in memory where it is; `map` and `sum` apply a function to these.
-    Whoever needs all rows in one place calls `collected`.
+    Each block is a small Gram in the memory of its worker; `map` and `sum` apply a function to
+    these. `collected` fetches all rows to one place.
 
     Parameters
     ----------
     factors : tuple of Points
         Aligned streams with their kernels.
     frequency : Stream or None
-        Weights before normalisation, as one column; None stands for ones.
+        Weights before normalization, as one column; None stands for ones.
     unit : float
-        What one of these weighs: the diagonal of A is `unit` times the frequency.
+        Weight of one point: the diagonal of A is `unit` times the frequency.
     n, names, mass
         As for `Gram`.
     precision : dtype, optional
@@ -64,7 +64,7 @@ class Streamed(Gram):
         """Number of rows of the matrix."""
         return len(self.factors[0])
 
-    # Weights and scale of all rows are fetched only by those few who ask for them.
+    # Weights and scale of all rows are fetched only when needed.
 
     @property
     def weights(self) -> Array:
@@ -73,7 +73,7 @@ class Streamed(Gram):
 
     @property
     def scale(self) -> Array:
-        """What normalises rows and columns (fetched, where it differs)."""
+        """Scale of rows and columns (fetched, where it differs)."""
         return self._vectors[1]
 
     @cached_property
@@ -89,7 +89,7 @@ class Streamed(Gram):
 
     @cached_property
     def reference(self) -> Array:
-        """An array that tells the precision of the matrix."""
+        """An array of the precision of the matrix."""
         likes = [stream.like.dtype for stream in _streams(self.factors)]
         floats = [dtype for dtype in likes if dtype.kind == "f"] or [np.dtype(np.float64)]
         return np.zeros(0, dtype=self.precision or np.result_type(*floats))
@@ -130,7 +130,7 @@ class Streamed(Gram):
         )
 
     def sum_and_keep(self, function: Callable[[InMemory, int], Any]) -> tuple[Any, Source]:
-        """Sum the first values of a function; its second, a number a row, stay where they are."""
+        """Sum the first values of a function; its second, one number per row, stay in place."""
         first = self.sources[0]
         run = partial(tasks.on_block, function, self._make)
         total, kept = first.engine.sum_and_keep(run, self._tasks)
@@ -145,7 +145,7 @@ class Streamed(Gram):
         return part.changed(names=self.names, mass=self.mass)
 
     def sample(self, size: int, seed: int) -> InMemory:
-        """Fetch the Gram of some rows drawn at random; once, as many ask for the same."""
+        """Fetch the Gram of some rows drawn at random; cached, as several callers need it."""
         if (size, seed) not in self._samples:
             self._samples[size, seed] = super().sample(size, seed)
         return self._samples[size, seed]
@@ -171,7 +171,7 @@ class Streamed(Gram):
         counts: Sequence[int] | np.ndarray,
         mass: float,
     ) -> Streamed:
-        """Return the Gram of the rows where a function of another's blocks says so.
+        """Return the Gram of the rows that a function of another Gram's blocks selects.
 
         Parameters
         ----------
@@ -195,11 +195,11 @@ class Streamed(Gram):
 
     @cached_property
     def reduced(self) -> tuple[Array, list[Gram]]:
-        """Return eigenvalues known at sight, and smaller Grams that hold the others."""
+        """Return eigenvalues known from structure, and smaller Grams that hold the others."""
         return groups.reduced(self)
 
     def reduced_to(self, factors: Sequence[Factor], scale: Array, weights: Array) -> InMemory:
-        """Return a smaller Gram in memory that stands for this one: n, names and mass stay."""
+        """Return a smaller Gram in memory in place of this one: n, names and mass stay."""
         return InMemory(tuple(factors), scale, weights, self.n, self.names, self.mass)
 
     # ------------------------------------------------------------------ the matrix
@@ -218,7 +218,7 @@ class Streamed(Gram):
         return np.concatenate(self.map(partial(tasks.columns, self.take(index))))
 
     def _pair(self, i: int, j: int) -> tuple[Any, ...]:
-        """Return the handles of two blocks, and how many are the first one's."""
+        """Return the handles of two blocks, and how many belong to the first."""
         return (len(self._tasks[i]), *self._tasks[i], *self._tasks[j])
 
     def sum_of_squares(self) -> Array:
@@ -275,9 +275,9 @@ class Streamed(Gram):
         """Cut a Gram in memory into the blocks of this one."""
         points = [factor for factor in other.factors if isinstance(factor, Points)]
         if len(points) < len(other.factors):
-            raise TypeError("a ready matrix does not join rows that are not in memory")
+            raise TypeError("a ready matrix cannot join rows that are not in memory")
         if not _arrays.is_numpy(other.reference):
-            raise TypeError("tensors do not join rows that are not in memory: give NumPy arrays")
+            raise TypeError("tensors cannot join rows that are not in memory: give NumPy arrays")
         require_same_weights(self, other, are_close(self.weights, other.weights))
         streams = self.sources[0].aligned([factor.source for factor in points])
         factors = [_moved(f, s) for f, s in zip(points, streams, strict=True)]
@@ -295,7 +295,7 @@ def _gap(rows: np.ndarray, block: slice) -> float:
 
 
 def _moved(factor: Factor, source: Source) -> Points:
-    """Return a factor with its points from elsewhere."""
+    """Return a factor with its points from another source."""
     return Points(factor.kernel, source, rules=factor.rules if isinstance(factor, Points) else ())
 
 

@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from lorenyi.gram.protocol import Gram
 
 
-WHOLE = 20_000  # rows up to which any that are equal are folded
-DISTINCT = 2**22  # of more, the distinct ones hold at most so many numbers, and are half at most
+WHOLE = 20_000  # rows up to which equal rows are always merged
+DISTINCT = 2**22  # maximum numbers in the distinct rows of more, which must be at most half of all
 
 
 def reduced(A: InMemory) -> tuple[Array, list[Gram]]:
-    """Return eigenvalues known at sight, and smaller Grams that hold the others."""
+    """Return eigenvalues known from structure, and smaller Grams that hold the others."""
     if not any(isinstance(factor, Points) for factor in A.factors):
         return A.weights[:0], [support(A)]
     singles, blocks = split(folded(support(A)))
@@ -38,10 +38,10 @@ def support(A: InMemory) -> InMemory:
 
 
 def folded(A: InMemory) -> InMemory:
-    """Fold equal rows of all factors into one (not where a gradient is asked for).
+    """Merge equal rows of all factors into one (not where a gradient is tracked).
 
-    Of many rows only if few are left: to find some that are equal, each would have to meet every
-    other, and rows in blocks, which shall give the same answer, cannot.
+    Many rows are merged only if few distinct ones remain: rows in blocks must give the same
+    result, and they cannot find every equal pair.
     """
     if A.tracks_gradient or not all(isinstance(f, Points) for f in A.factors):
         return A
@@ -53,7 +53,7 @@ def folded(A: InMemory) -> InMemory:
 
 
 def pays(distinct: int, A: Gram) -> bool:
-    """Tell whether to fold the rows of A, of which so many are distinct."""
+    """Return whether to merge the equal rows of A, given the number of distinct ones."""
     if len(A) <= WHOLE:
         return distinct < len(A)
     return 2 * distinct <= len(A) and distinct * width_of(A) <= DISTINCT

@@ -1,4 +1,4 @@
-"""What runs where the blocks of a streamed Gram are: plain functions, so that they can be sent."""
+"""Functions that run on the workers that hold a streamed Gram's blocks (plain, to be pickled)."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Block:
     dtype: str
 
     def __call__(self, *values: Any) -> InMemory:
-        """Return the Gram of the block that a task's values are of."""
+        """Return the Gram of the block that a task's values belong to."""
         return self.gram(self.bundle(*values))
 
     def gram(self, columns: list[np.ndarray]) -> InMemory:
@@ -56,7 +56,7 @@ def columns(others: InMemory, part: InMemory, start: int) -> np.ndarray:
 
 
 def _two(make: Block, size: int, *values: Any) -> tuple[InMemory, InMemory, bool]:
-    """Make the Grams of a pair of blocks; tell whether they are one block."""
+    """Make the Grams of a pair of blocks; return whether they are the same block."""
     first, second = values[:size], values[size:]
     left = make(*first[1:])
     same = bool(first[0] == second[0])
@@ -93,5 +93,5 @@ def times(
 
 
 def as_column(values: np.ndarray) -> np.ndarray:
-    """Return a number a row as a column."""
+    """Return one number per row as a column."""
     return np.asarray(values)[:, None]

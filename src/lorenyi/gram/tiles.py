@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from lorenyi.gram.memory import InMemory
     from lorenyi.gram.protocol import Gram
 
-STRIPES = 4  # sums that a product from tiles is made of
+STRIPES = 4  # partial sums of a product from tiles
 
 
 def bytes_of(A: Gram) -> int:
-    """Return the memory that a dense matrix and one like it take while it is made."""
+    """Return the memory that a dense matrix and its temporary copy take."""
     item = _arrays.namespace(A.reference).finfo(A.reference.dtype).bits // 8
     return int(2 * len(A) ** 2 * item)
 
@@ -107,8 +107,8 @@ def _ready_times(K: Array, V: Array) -> Array:
 def _tiles_times(A: InMemory, V: np.ndarray) -> np.ndarray:
     """Return the kernel matrix times V from the tiles of its upper triangle, each used twice.
 
-    Stripes of tiles have sums of their own, so that the order of additions, and with it the
-    rounding, does not depend on the number of threads.
+    Each stripe of tiles has its own sum, so that the order of additions, and thus the rounding,
+    does not depend on the number of threads.
     """
     cuts = slices(len(A), TILE)
 

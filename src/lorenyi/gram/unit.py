@@ -1,4 +1,4 @@
-"""Kernels with ones on their diagonal: what every factor of a Gram is made of."""
+"""Kernels with ones on their diagonal, which every factor of a Gram has."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from lorenyi.kernels import Kernel
 class Unit(Kernel):
     """A kernel divided by the roots of its diagonal, which are the last column of the points.
 
-    So that products of several kernels, and float32, hold what one of them may not.
+    This avoids overflow in products of several kernels and in float32.
     """
 
     kernel: Kernel
@@ -35,7 +35,7 @@ class Unit(Kernel):
         return self.kernel.pairs(_but_last(X), _but_last(Y)) / X[:, -1] / Y[:, -1]
 
     def rounding(self, points: Source) -> float:
-        """Return that of the kernel, and of two divisions."""
+        """Return the rounding of the kernel and of two divisions."""
         return self.kernel.rounding(points.each(_but_last)) + 2 * _arrays.epsilon(points.like)
 
     def width(self, d: int) -> int | None:
@@ -52,7 +52,7 @@ def _but_last(X: Array) -> Array:
 
 
 def normalized(kernel: Kernel, points: Source, name: str) -> tuple[Kernel, Source]:
-    """Return a kernel whose diagonal is one, and the points that it reads."""
+    """Return a kernel whose diagonal is one, and the points for it."""
     if type(kernel).diagonal is Kernel.diagonal:
         return kernel, points
     return Unit(kernel), points.each(partial(_with_root, kernel, f"{kernel!r} of {name}"))

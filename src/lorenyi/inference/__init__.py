@@ -1,4 +1,4 @@
-"""Is it real? Tests by permutation, and what chance alone would show."""
+"""Statistical inference: permutation tests, and the level that chance alone gives."""
 
 from lorenyi.inference.chance import (
     Chance,

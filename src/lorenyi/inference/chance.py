@@ -1,8 +1,8 @@
-r"""What chance alone shows, and measures of dependence without it.
+r"""Chance level of a measure of dependence, and measures corrected for it.
 
-Mutual information is biased upward: independent variables share some bits in any sample, and the
-more, the more columns there are. Permuting the rows of one variable shows how many. A value less
-their mean is 0 at independence (but for noise) in any dimension. Elsewhere the bias is another, and
+Mutual information is biased upward: independent variables share some bits in any sample, and more
+with more columns. Permuting the rows of one variable shows how many. A value minus their mean is 0
+at independence (up to noise) in any dimension. Away from independence the bias is different, and
 comparing the sample with halves of itself removes most of it in up to about three dimensions; above
 five no correction is adequate.
 """
@@ -27,12 +27,12 @@ from lorenyi.measures import Functional, Variable, mutual_information, variable
 from lorenyi.spectra.solver import require_seed
 
 Measure: TypeAlias = Callable[..., Any]
-SPLITS = 4  # into halves, each other's complements
+SPLITS = 4  # random splits into two halves
 
 
 @dataclass(frozen=True, eq=False)
 class Chance:
-    """What permutations of one variable show of a measure.
+    """The chance level of a measure, from permutations of one variable.
 
     Attributes
     ----------
@@ -60,7 +60,7 @@ def chance_level(
     seed: int = 0,
     progress: Progress = None,
 ) -> Chance:
-    """Return what a measure of dependence shows by chance: its value with the rows of y permuted.
+    """Return the chance level of a measure of dependence: its value with the rows of y permuted.
 
     Parameters
     ----------
@@ -105,7 +105,7 @@ def corrected(
     seed: int = 0,
     progress: Progress = None,
 ) -> Any:
-    """Return a measure of dependence less its mean over permutations: 0 by chance.
+    """Return a measure of dependence minus its chance level, the mean over permutations.
 
     Parameters
     ----------
@@ -137,8 +137,8 @@ def adjusted_mutual_information(
 ) -> float:
     r"""Return :math:`(I - E) / (\min(S_A, S_B) - E)`, E being the mean of I over permutations.
 
-    A number without unit: 0 by chance, and at most 1 at order 1 for labels, of which one determines
-    the other. Numbers do not reach 1, because kernels blur them.
+    A number without unit: 0 by chance, and 1 at order 1 for labels of which one determines the
+    other. Numbers do not reach 1, because kernels smooth them.
 
     Parameters
     ----------
@@ -158,7 +158,7 @@ def adjusted_mutual_information(
     with one_thread():
         a, b, joint = float(H(A)), float(H(B)), float(H(A * B))
     most = min(a, b) - chance
-    if most <= 1e-9 * max(a, b, 1.0):  # a constant, or labels that tell all rows apart
+    if most <= 1e-9 * max(a, b, 1.0):  # a constant, or labels that are all different
         return 0.0
     return (a + b - joint - chance) / most
 
@@ -177,9 +177,10 @@ def split_half(
     .. math:: 2\, I_n - \overline{I_{n/2}}
 
     The mean is over both halves of four random splits, at the bandwidth of all rows. The standard
-    error, and so `interval`, is that of the value of all rows. In prototypes at 100 to 400 rows and
-    up to three columns the 95 % interval covered the population's value in .90 to .97 of the
-    tables, the plain one in .30 to 1.00. Above five columns no correction is adequate.
+    error, and so `interval`, is that of the value of all rows. In simulations with 100 to 400 rows
+    and up to three columns the 95 % interval covered the population's value in .90 to .97 of the
+    tables, that of the uncorrected value in .30 to 1.00. Above five columns no correction is
+    adequate.
 
     Parameters
     ----------
@@ -214,7 +215,7 @@ def split_half(
 
 
 def pointwise_information(x: Variable, y: Variable, *, weights: Any = None) -> np.ndarray:
-    r"""Return the information of each row at order 1: they average to the mutual information.
+    r"""Return the information of each row at order 1; their mean is the mutual information.
 
     .. math:: i_i = s_i(A) + s_i(B) - s_i(A \circ B), \qquad s_i(A) = -n\, (A \log_2 A)_{ii}
 
@@ -246,7 +247,7 @@ def _surprise(A: Gram) -> np.ndarray:
     return np.asarray(len(A) * (V**2 @ terms))
 
 
-# ------------------------------------------------------------------------------- pieces
+# ------------------------------------------------------------------------------- helpers
 
 
 def _sides(x: Variable, y: Variable, weights: Any, seed: int) -> list[Gram]:

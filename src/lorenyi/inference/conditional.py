@@ -40,9 +40,9 @@ from lorenyi.kernels import Delta, Gaussian, Laplacian
 from lorenyi.measures import Variable, conditional_mutual_information, variable
 from lorenyi.spectra.solver import require_seed
 
-WITH_PLACES = 2  # bandwidths at which residuals are looked at together with z
+WITH_PLACES = 2  # bandwidths at which residuals are tested jointly with z
 COLUMN_KERNELS = (Delta, Gaussian, Laplacian)
-MAX_SOUND_COLUMNS = 2  # of numbers that are given; with more the level does not hold in hard cases
+MAX_SOUND_COLUMNS = 2  # of given numbers; with more the level does not hold in hard cases
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -62,8 +62,8 @@ class ConditionalIndependenceTest(TestResult):
     def information(self) -> Estimate:
         """The conditional mutual information in bits, at the variables' own bandwidths.
 
-        It is computed when it is asked for. With numbers given it does not vanish at conditional
-        independence, for these kernels: the test does not use it.
+        It is computed on access. Given numbers, it does not vanish at conditional independence
+        with these kernels: the test does not use it.
         """
         return conditional_mutual_information(*self.variables)  # type: ignore[no-any-return]
 
@@ -87,8 +87,8 @@ def conditional_independence_test(
     x and y (as normal scores; categories as indicators) are predicted from z by kernel ridge
     regression, each row from all others, and the residuals divided by their deviation given z. The
     test is that of `independence_test` on these residuals, with permutations among rows that are
-    near each other in z. Several columns in z are turned to the directions that matter to what is
-    predicted, which the rows then resolve.
+    near each other in z. Several columns in z are rotated and scaled to the directions that
+    predict best.
 
     Given numbers no test is valid for all distributions. At the level of .05 and 200 rows, .02 to
     .06 of 300 tables were significant in eight cases of conditional independence with one column in
@@ -100,12 +100,12 @@ def conditional_independence_test(
     x, y : variable
         One variable or several, each.
     given : variable
-        One variable or several: what is known.
+        One variable or several: the condition z.
     weights, bandwidths, permutations, level, seed, progress
         As in `independence_test`.
     block : int, optional
         For rows in order of time: permutations move blocks of so many rows of y's residuals,
-        wherever these are in z. Not given labels alone.
+        regardless of z. Not available given labels alone.
 
     Returns
     -------
@@ -163,7 +163,7 @@ def _orders(
 def _of_residuals(
     A: Gram, B: Gram, C: Gram, Z: np.ndarray, multiples: tuple[float, ...]
 ) -> list[Quadratic]:
-    """Return the statistics of what C, whose numbers are Z, leaves of A and B."""
+    """Return the statistics of the residuals of A and B given C, whose numbers are Z."""
     X, Y, places = scores(A, "x"), scores(B, "y"), normal_scores(Z)
     given = gram(places, QUICK)
     given = given.changed(factors=[*given.factors, *_nominal(C)])
@@ -174,10 +174,10 @@ def _of_residuals(
 def _statistics(
     X: np.ndarray, Y: np.ndarray, places: np.ndarray, multiples: tuple[float, ...]
 ) -> list[Quadratic]:
-    """Return the information of residuals, and that of Y's about X's together with the places.
+    """Return the information of residuals, and that of Y's about X's jointly with z.
 
-    The second sees dependence whose sign changes with z. Its widest bandwidths are enough: the
-    others have many columns to be noisy in.
+    The second detects dependence whose sign changes with z. Its widest bandwidths suffice: the
+    others have many noisy columns.
     """
     widest = tuple(sorted((m for m in multiples if m < np.inf), reverse=True)[:WITH_PLACES])
     jobs = [(X, multiples), (Y, multiples)]
@@ -212,14 +212,14 @@ def _columns(factor: Factor, name: str, A: Gram) -> np.ndarray:
     """Return the columns of a factor; refuse one that has none."""
     if not isinstance(factor, Points) or not isinstance(factor.kernel, COLUMN_KERNELS):
         raise ValueError(
-            f"{name}={A!r}: what numbers explain of it is found by regression on its columns, "
-            "so it must be numbers or labels, not a ready matrix or another kernel"
+            f"{name}={A!r}: its columns are predicted from the given numbers by regression, so it "
+            "must be numbers or labels, not a ready matrix or another kernel"
         )
     return _arrays.to_numpy(factor.source.all())
 
 
 def normal_scores(X: np.ndarray) -> np.ndarray:
-    """Return the normal quantiles of the ranks of each column; those of equal values are equal."""
+    """Return the normal quantiles of the ranks of each column; ties are equal."""
     return np.asarray(ndtri((rankdata(X, axis=0) - 0.5) / len(X)))
 
 
@@ -237,7 +237,7 @@ def _numbers(C: Gram) -> np.ndarray:
         warnings.warn(
             f"given has {found.shape[1]} columns of numbers: above {MAX_SOUND_COLUMNS} no test of "
             "conditional independence keeps its level in hard cases, so that a small p-value may "
-            "come from what the regression leaves; give fewer columns, or bin them",
+            "be due to the regression's error; give fewer columns, or bin them",
             UserWarning,
             stacklevel=3,
         )
@@ -245,7 +245,7 @@ def _numbers(C: Gram) -> np.ndarray:
 
 
 def _scaled(Z: np.ndarray) -> np.ndarray:
-    """Return columns over their interquartile range, which outliers do not move."""
+    """Return columns over their interquartile range, which is robust to outliers."""
     low, middle, high = np.percentile(Z, [25, 50, 75], axis=0)
     spread = np.where(high > low, high - low, Z.std(axis=0))
     return np.asarray((Z - middle) / np.where(spread > 0.0, spread, 1.0))

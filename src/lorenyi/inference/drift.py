@@ -15,9 +15,9 @@ class Drift:
     """Compare batches of a stream with a reference, as they come.
 
     Each batch is tested by `two_sample_test`, so columns that changed are named and the level of
-    each test is exact: without drift a share `level` of all batches is an alarm nevertheless. For
-    fewer false alarms give a smaller level and more permutations (at least 1 / level), for slow
-    drift a larger window.
+    each test is exact: without drift a share `level` of all batches are false alarms. For fewer
+    false alarms give a smaller level and more permutations (at least 1 / level), for slow drift a
+    larger window.
 
     Parameters
     ----------
@@ -113,5 +113,5 @@ class Drift:
         return {i: self.tests[i].changed for i in self.alarms}
 
     def __repr__(self) -> str:
-        """Say how many batches there were and which are alarms."""
+        """Show the number of batches and which are alarms."""
         return f"Drift({len(self.tests)} batches, alarms: {self.alarms or 'none'})"

@@ -3,8 +3,8 @@ r"""Features of one variable at several bandwidths, over a basis that all of the
 A Gram has eigenvalues :math:`\lambda_j` and, for each row i, the coordinates :math:`c_{ij}` of its
 feature map in the eigenvectors' basis, with :math:`\frac1n \sum_i c_{ij} c_{il} = \lambda_j
 \delta_{jl}`. A test of independence asks whether the products :math:`c_{ij} c_{il}` of one variable
-go with those of another. These are smooth functions of the row, so few columns U span them at all
-bandwidths: the products are U R, with a small matrix R for each bandwidth.
+covary with those of another. These are smooth functions of the row, so few columns U span them at
+all bandwidths: the products are U R, with a small matrix R for each bandwidth.
 
 At an infinite bandwidth a Gaussian kernel compares rows by their columns alone, linearly: that part
 of a variable is its columns, with indicators for categories.
@@ -25,14 +25,14 @@ from lorenyi.gram.factors import Factor
 from lorenyi.kernels import Delta, Gaussian, Laplacian
 from lorenyi.spectra import cholesky
 
-BANDWIDTHS = (np.inf, 2.0, 1.0, 0.5, 0.25)  # multiples of the median that a test looks at
+BANDWIDTHS = (np.inf, 2.0, 1.0, 0.5, 0.25)  # multiples of the median that a test uses
 WIDE = 2.0  # multiple at which integers that count as labels are numbers
 MAX_RANK = 20  # leading eigenvectors of a bandwidth; 40 had no more power at 100 rows
-MAX_LEVELS = 200  # categories that are told apart; rarer ones count as one
+MAX_LEVELS = 200  # categories that are distinguished; rarer ones are merged
 MAX_BASIS = 128  # columns that products are reduced to
-LEFT_OF_TRACE = 1e-3  # that the leading eigenvectors may leave
-LEFT_OF_PRODUCTS = 1e-4  # that the basis may leave
-MAX_BASIS_ROWS = 20_000  # that the basis is chosen on
+LEFT_OF_TRACE = 1e-3  # share that the leading eigenvectors may omit
+LEFT_OF_PRODUCTS = 1e-4  # share that the basis may omit
+MAX_BASIS_ROWS = 20_000  # rows that the basis is chosen on
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +72,7 @@ class Basis:
     Attributes
     ----------
     columns : array, n x q
-        Centered: what all parts are made of.
+        Centered: the basis of all parts.
     parts : dict
         By multiples of the bandwidth; that of a variable without bandwidth by 1.
     is_scaled : bool
@@ -119,7 +119,7 @@ def basis(A: Gram, multiples: Sequence[float], numbers: Gram | None = None) -> B
 
 
 def has_bandwidth(A: Gram) -> bool:
-    """Tell whether any kernel of A has a bandwidth that was chosen from the data."""
+    """Return whether any kernel of A has a bandwidth that was chosen from the data."""
     return any(_is_scaled(factor) for factor in A.factors)
 
 
@@ -204,11 +204,11 @@ def _lines(A: Gram) -> np.ndarray:
 
 
 def _products(found: Sequence[_Found], lines: np.ndarray, rows: slice | np.ndarray) -> np.ndarray:
-    """Return c_ij c_il of all bandwidths, scaled to what they weigh in the information."""
+    """Return c_ij c_il of all bandwidths, scaled by their weight in the information."""
     parts = []
     for values, c, (i, j) in found:
         few = c[rows]
-        twice = np.where(i == j, 1.0, np.sqrt(2.0))  # (j, l) stands for (l, j) too
+        twice = np.where(i == j, 1.0, np.sqrt(2.0))  # (j, l) counts for (l, j) too
         parts.append(few[:, i] * few[:, j] * (twice / np.sqrt(np.maximum(values[i], values[j]))))
     return np.hstack([*parts, lines[rows]])
 

@@ -54,7 +54,7 @@ class IndependenceTest(TestResult):
     def information(self) -> Estimate:
         """The (conditional) mutual information in bits, at the variables' own bandwidths.
 
-        It is computed when it is asked for: all eigenvalues take longer than the test.
+        It is computed on access: all eigenvalues take longer than the test.
         """
         if len(self.variables) == 2:
             return mutual_information(*self.variables)  # type: ignore[no-any-return]
@@ -80,8 +80,8 @@ def independence_test(
     The statistic is the information of order 1 near independence (`inference.quadratic`), in
     several views: at multiples of the bandwidths, the same for x and y; at the widest for one and
     the narrowest for the other; and of the columns themselves, linearly. It is the soft maximum of
-    these, standardized over observed and permuted values alike. Integers of few values, which count
-    as labels, are looked at as numbers too. The level is exact: at independence P(p <= level) <=
+    these, standardized over observed and permuted values together. Integers of few values, which
+    count as labels, are tested as numbers too. The level is exact: at independence P(p <= level) <=
     level, for any number of rows, ties, discrete and mixed variables. The rows of y are permuted,
     within the groups of `given`. The time is proportional to the number of rows; of more than
     200,000, a random sample is tested.
@@ -97,25 +97,25 @@ def independence_test(
         Frequencies of the rows: whole numbers.
     bandwidths : sequence of float
         Multiples of the bandwidths that were chosen from the data, infinity being linear. A kernel
-        with a bandwidth given as a number, such as ``gram(x, Gaussian(1.0))``, stays as it is.
+        with a bandwidth given as a number, such as ``gram(x, Gaussian(1.0))``, is not changed.
     entropy : callable, optional
         A functional such as `Renyi(2)`. Then the statistic is the (conditional) mutual information
         by it, in bits, at the variables' own bandwidths, computed anew for each permutation.
     permutations : int
         Number m of permutations; the smallest possible p-value is 1 / (1 + m).
     level : float, optional
-        The test ends early where p <= level is out of reach, which is wrong with a probability of
-        about 0.001 at most, at each of the looks after 39, 79, 159, ... permutations. A p-value at
-        or below the level is always that of all permutations. For a level above this one, give
-        that, or None, which runs all of them.
+        The test ends early if p <= level is out of reach, which is wrong with a probability of
+        about 0.001 at most, at each of the checks after 39, 79, 159, ... permutations. A p-value at
+        or below the level is always that of all permutations. For a larger level, give it here, or
+        give None, which runs all permutations.
     block : int, optional
         For rows in order of time, which depend on those before: permutations move blocks of so many
-        rows, longer than y remembers. The level is then right for long series, not exact.
+        rows, longer than the memory of y. The level is then asymptotic in the length, not exact.
     seed : int
-        Seed of the permutations: the same seed, the same answer.
+        Seed of the permutations.
     progress : bool or callable, optional
-        Called with a message and the share done; by default a bar after some seconds where
-        somebody watches.
+        Called with a message and the share done; by default a bar after some seconds in terminals
+        and notebooks.
 
     Returns
     -------
@@ -161,7 +161,7 @@ def independence_test(
 def _exact(
     A: Gram, B: Gram, C: list[Gram], H: Callable[[Gram], Any]
 ) -> Callable[[np.ndarray | None], np.ndarray]:
-    """Return the mutual information of a permutation; only the joint is computed anew."""
+    """Return the mutual information of a permutation; only the joint is computed again."""
     A, BC = (A * C[0], B * C[0]) if C else (A, B)
     fixed = float(H(A)) + float(H(BC)) - (float(H(C[0])) if C else 0.0)
 
@@ -178,7 +178,7 @@ def of_data(x: Variable, weights: Any) -> Any:
 
 
 def as_numbers(x: Variable, A: Gram, weights: Any) -> Gram | None:
-    """Return integers as numbers, where their few values count as labels; None for all else."""
+    """Return integers as numbers, if their few values count as labels; otherwise None."""
     if isinstance(x, (list, tuple)) and len(x) == 1:  # one variable, as a list of them
         x = x[0]
     if isinstance(x, Gram) or not A.is_nominal or len(A.factors) > 1:
@@ -190,7 +190,7 @@ def as_numbers(x: Variable, A: Gram, weights: Any) -> Gram | None:
 
 
 def require_bandwidths(bandwidths: Sequence[float]) -> tuple[float, ...]:
-    """Return multiples of bandwidths as numbers; refuse what is none."""
+    """Return multiples of bandwidths as numbers; refuse anything else."""
     try:
         found = tuple(float(m) for m in bandwidths)
     except (TypeError, ValueError):

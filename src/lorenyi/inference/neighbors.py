@@ -6,8 +6,8 @@ import numpy as np
 
 from lorenyi import _arrays
 
-MAX_GROUP = 5  # rows; 8 and more let through what a regression leaves, 3 lose power
-PARTITIONS = 10  # different ones, used in turn
+MAX_GROUP = 5  # rows; with 8 a regression's error inflates the level, 3 lose power
+PARTITIONS = 10  # different partitions, used in turn
 
 
 def local_groups(Z: np.ndarray, groups: np.ndarray, seed: int, number: int) -> np.ndarray:
@@ -19,11 +19,11 @@ def local_groups(Z: np.ndarray, groups: np.ndarray, seed: int, number: int) -> n
     Parameters
     ----------
     Z : array, n x d
-        Where the rows are.
+        Positions of the rows.
     groups : array of n
         Rows of different groups stay apart.
     seed, number : int
-        The same numbers, the same groups.
+        Equal numbers give equal groups.
     """
     n, d = Z.shape
     for depth in range(64):

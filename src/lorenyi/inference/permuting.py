@@ -1,14 +1,14 @@
-r"""Permutation tests: the soft maximum of several statistics, exact, and stopped where it is clear.
+r"""Permutation tests: the soft maximum of several statistics, exact, with early stopping.
 
 Each statistic is standardized by mean and deviation over the pool of the observed and all permuted
 values, and the soft maximum of the scores is taken, :math:`\frac1c \ln \frac1s \sum \exp(c z)`.
-The pool is treated alike, so under the null every value of it is equally likely to be the largest,
-and P(p <= level) <= level holds exactly at any number of rows.
+All values of the pool are treated alike, so under the null each is equally likely to be the
+largest, and P(p <= level) <= level holds exactly at any number of rows.
 
-Permutations come in looks, of which each has about twice as many as the one before. A test may end
-at a look where b of k permuted values reach the observed one and, at a p-value of `level`, so many
-would come with a probability of at most `STOP_ERROR`. It ends early only above the level, so what
-is reported at or below it is what all permutations say: the level stays exact.
+The test is checked for early stopping after 39, 79, 159, ... permutations. It ends at a check if b
+of k permuted values reach the observed one and, at a p-value of `level`, so many would occur with a
+probability of at most `STOP_ERROR`. It ends early only above the level, so a p-value at or below it
+is always that of all permutations: the level stays exact.
 """
 
 from __future__ import annotations
@@ -26,20 +26,20 @@ from lorenyi._progress import Progress, reporting
 from lorenyi._threads import parallel
 
 FIRST_LOOK = 39  # permutations; four of five tests without dependence end there
-STOP_ERROR = 1e-3  # that a test ends which would have been significant at the level
-MIN_BLOCKS = 6  # of which there are 720 orders
+STOP_ERROR = 1e-3  # probability that a test ends that would have been significant at the level
+MIN_BLOCKS = 6  # which have 720 orders
 SHARPNESS = 2.0  # c; over 25 relations 1 to 3 had as much power, the plain maximum .01 less
 TIE = 1e-9  # relative: permutations that only rename equal rows count as equal
 
 
 @dataclass(frozen=True, eq=False)
 class Permuted:
-    """What permutations say.
+    """The outcome of a permutation test.
 
     Attributes
     ----------
     statistic : float
-        The observed value: the soft maximum of standardized ones, or the only one as it is.
+        The observed value: the soft maximum of standardized ones, or the only one unchanged.
     null : array
         Those of the permutations.
     pvalue : float
@@ -58,7 +58,7 @@ class Permuted:
 
     @property
     def excess(self) -> float:
-        """The largest statistic, not standardized, less its mean over permutations."""
+        """The largest statistic, not standardized, minus its mean over permutations."""
         column = self.values[:, self.largest]
         return float(column[0] - column[1:].mean())
 
@@ -79,9 +79,9 @@ def permute(
     order : callable
         The order of the rows in a permutation, by its number.
     permutations : int
-        How many at most.
+        Maximum number.
     level : float, optional
-        End where the p-value is clearly above; None: never.
+        End early if the p-value is clearly above; None: never.
     progress
         As in `Reporter`.
     """
@@ -103,7 +103,7 @@ def permute(
 
 
 def pooled(values: np.ndarray) -> Permuted:
-    """Return the test of observed (first) and permuted statistics, one a column."""
+    """Return the test of observed (first) and permuted statistics, one per column."""
     scores, tie = values, TIE * float(np.max(np.abs(values), initial=1e-300))
     if values.shape[1] > 1:
         scores, tie = standardized(values), 1e3 * TIE
@@ -115,7 +115,7 @@ def pooled(values: np.ndarray) -> Permuted:
 
 
 def soft_maximum(scores: np.ndarray) -> np.ndarray:
-    """Return ln of the mean of exp(c z) over c, for each row; of one column, that."""
+    """Return ln of the mean of exp(c z) over c, for each row; a single column unchanged."""
     if scores.shape[1] == 1:
         return scores[:, 0]
     count = math.log(scores.shape[1])
@@ -123,7 +123,7 @@ def soft_maximum(scores: np.ndarray) -> np.ndarray:
 
 
 def standardized(values: np.ndarray) -> np.ndarray:
-    """Return columns less their mean, over their deviation; zero where they do not vary."""
+    """Return columns minus their mean, over their deviation; zero where they do not vary."""
     deviation = values.std(axis=0)
     varies = deviation > TIE * np.max(np.abs(values), axis=0)
     safe = np.where(varies, deviation, 1.0)
@@ -131,7 +131,7 @@ def standardized(values: np.ndarray) -> np.ndarray:
 
 
 def looks(permutations: int) -> list[int]:
-    """Return after how many permutations to look: 39, 79, 159, ... and at the end."""
+    """Return after how many permutations to check: 39, 79, 159, ... and at the end."""
     ends, at = [], FIRST_LOOK
     while at < permutations:
         ends.append(at)
@@ -140,7 +140,7 @@ def looks(permutations: int) -> list[int]:
 
 
 def is_clear(found: Permuted, level: float) -> bool:
-    """Tell whether so many permutations above would be rare at a p-value of `level`."""
+    """Return whether so many permutations above would be rare at a p-value of `level`."""
     done = len(found.null)
     above = round(found.pvalue * (done + 1)) - 1
     rare = above > 0 and float(bdtrc(above - 1, done, level)) <= STOP_ERROR
@@ -151,7 +151,7 @@ def is_clear(found: Permuted, level: float) -> bool:
 
 
 def orders(seed: int, groups: np.ndarray, block: int | None) -> Callable[[int], np.ndarray]:
-    """Return what gives the order of the rows in a permutation by its number.
+    """Return a function from the number of a permutation to its order of the rows.
 
     Parameters
     ----------
@@ -160,7 +160,7 @@ def orders(seed: int, groups: np.ndarray, block: int | None) -> Callable[[int], 
     groups : array of n
         Rows stay within their group.
     block : int, optional
-        Where rows are in order of time: so many that follow each other stay together.
+        For rows in order of time: so many consecutive rows stay together.
     """
     if block is None:
         return lambda number: _arrays.permutation(seed, number, groups)
@@ -171,7 +171,7 @@ def orders(seed: int, groups: np.ndarray, block: int | None) -> Callable[[int], 
 
 
 def require_block(block: object, n: int) -> None:
-    """Refuse what is not the length of a block of n rows."""
+    """Refuse an invalid length of a block of n rows."""
     if block is None:
         return
     integer = isinstance(block, Integral) and not isinstance(block, bool)
@@ -183,14 +183,14 @@ def require_block(block: object, n: int) -> None:
 
 
 def require_permutations(permutations: object) -> None:
-    """Refuse what is not a number of permutations."""
+    """Refuse an invalid number of permutations."""
     integer = isinstance(permutations, Integral) and not isinstance(permutations, bool)
     if not integer or permutations < 1:  # type: ignore[operator]
         raise ValueError(f"permutations={permutations!r}: it must be an integer of at least 1")
 
 
 def require_level(level: object) -> None:
-    """Refuse what is not a level of significance."""
+    """Refuse an invalid level of significance."""
     if level is None:
         return
     number = isinstance(level, (int, float, np.floating)) and not isinstance(level, bool)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class PermutationDisplay(Display):
-    """The statistic of a test among those of its permutations.
+    """Histogram of a test's permutations, with the observed statistic.
 
     Parameters
     ----------
@@ -24,7 +24,7 @@ class PermutationDisplay(Display):
     pvalue : float
         For the legend.
     label : str
-        What the horizontal axis shows.
+        Label of the horizontal axis.
 
     Attributes
     ----------
@@ -51,7 +51,7 @@ class PermutationDisplay(Display):
 
     @classmethod
     def from_result(cls, result: Any) -> PermutationDisplay:
-        """Return the picture of a `TestResult`; nothing is drawn until `plot`."""
+        """Return the display of a `TestResult`; nothing is drawn until `plot`."""
         label = "soft maximum of deviations" if result.is_standardized else "statistic (bits)"
         return cls(result.statistic, result.null, result.pvalue, label=label)
 

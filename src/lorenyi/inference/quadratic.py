@@ -55,7 +55,7 @@ def weights(x: Scale, y: Scale, shift: float) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False)
 class View:
-    """Two variables at one bandwidth each, which is named by its multiples, if there is one."""
+    """Two variables at one bandwidth each, identified by its multiples, if there is one."""
 
     name: tuple[float, float] | None
     x: Part
@@ -63,10 +63,10 @@ class View:
 
 
 def views(x: Basis, y: Basis, multiples: Sequence[float]) -> list[View]:
-    """Return how a test looks at two variables.
+    """Return the views of two variables that a test uses.
 
-    At each multiple for both; at the widest for one and the narrowest for the other, which sees a
-    function that oscillates; at infinity; and integers that count as labels also as numbers.
+    At each multiple for both; at the widest for one and the narrowest for the other, which detects
+    an oscillating function; at infinity; and integers that count as labels also as numbers.
     """
     finite = [m for m in multiples if m < np.inf]
     if not (x.is_scaled or y.is_scaled):
@@ -87,7 +87,7 @@ def views(x: Basis, y: Basis, multiples: Sequence[float]) -> list[View]:
 class Quadratic:
     """The sum of squares of two variables, in each view, for any order of the second's rows.
 
-    Given labels it is the mean over their groups, weighed by their sizes.
+    Given labels it is the mean over their groups, weighted by their sizes.
 
     Parameters
     ----------

@@ -1,13 +1,13 @@
-r"""What a variable leaves of others: leave-one-out residuals of kernel ridge regression.
+r"""Leave-one-out residuals of kernel ridge regression.
 
 With a factor F of the kernel matrix, its singular vectors U and values s, and a ridge r, the fit is
 :math:`U g U' y` with :math:`g = s^2 / (s^2 + r)`. Row i has the leverage :math:`h_i = \sum_j
 U_{ij}^2 g_j`, and :math:`(y_i - \hat y_i) / (1 - h_i)` is the residual of a fit to all other rows.
 Bandwidth and ridge are chosen for each column by the mean square of these.
 
-Of several given columns a variable may follow few directions, and a kernel that treats all alike
-needs more rows than there are. So the mean of :math:`\nabla f \nabla f'` over the rows of a first
-fit f turns and scales the columns for the next (Radhakrishnan et al., "Mechanism for feature
+A variable may depend on few directions of several given columns, and a kernel that treats all alike
+needs too many rows. So the mean of :math:`\nabla f \nabla f'` over the rows of a first fit f
+rotates and scales the columns for the next (Radhakrishnan et al., "Mechanism for feature
 learning in neural networks and backpropagation-free machine learning models", Science 2024). The
 metric is kept where the residuals are smaller with it.
 """
@@ -31,16 +31,16 @@ RIDGES = np.logspace(-6.0, 0.0, 7)  # of a matrix of trace 1
 MAX_COLUMNS = 300  # of the factor
 LEFT_OF_TRACE = 1e-6  # below the smallest ridge nothing is resolved
 LEAST_SQUARE = 1e-3  # of the mean: a residual of 0 has no logarithm
-TURNS = 3  # of the metric; at 200 rows and five columns a fourth changes little
-MAX_TURN_ROWS = 1_000  # that the metric is found on
-QUICK = Gaussian(Median(pairs=20_000))  # the bandwidth is one of several anyway
+TURNS = 3  # updates of the metric; at 200 rows and five columns a fourth changes little
+MAX_TURN_ROWS = 1_000  # rows that the metric is estimated on
+QUICK = Gaussian(Median(pairs=20_000))  # accurate enough: several bandwidths are tried
 
 Factors: TypeAlias = list[tuple[np.ndarray, np.ndarray]]
 
 
 @dataclass(frozen=True, eq=False)
 class Fit:
-    """Of one column: mean square of the residuals, these, fitted values, factor and ridge."""
+    """A fit to one column: mean squared residual, residuals, fitted values, factor and ridge."""
 
     square: float
     left: np.ndarray
@@ -62,16 +62,16 @@ class Fit:
 
 
 def residuals(Y: np.ndarray, C: Gram, Z: np.ndarray | None = None) -> np.ndarray:
-    """Return what C does not explain of each column, each row predicted from all others.
+    """Return the residuals of each column given C, each row predicted from all others.
 
     Parameters
     ----------
     Y : array, n x c
-        What is predicted.
+        The columns to predict.
     C : Gram
-        What from.
+        The predictors.
     Z : array, n x d, optional
-        The numbers of C as they are, on a common scale, to be turned where they are several.
+        The numbers of C on a common scale; several are rotated and scaled.
     """
     return _left(Y, C, singular(C), Z)
 
@@ -111,7 +111,7 @@ def fits(Y: np.ndarray, factors: Factors) -> list[Fit]:
 def standardized_residuals(Y: np.ndarray, C: Gram, Z: np.ndarray | None = None) -> np.ndarray:
     """Return residuals over their deviation given C, which is fitted to the logarithm of squares.
 
-    Where the noise of two variables grows with a third, their residuals are large together.
+    Otherwise residuals are large together if the noise of both variables depends on C.
     """
     factors = singular(C)
     left = _left(Y, C, factors, Z)
@@ -128,7 +128,7 @@ def standardized_residuals(Y: np.ndarray, C: Gram, Z: np.ndarray | None = None) 
 
 
 def _metric(y: np.ndarray, Z: np.ndarray, C: Gram) -> np.ndarray:
-    """Return the matrix that turns columns for the best of some fits, each by that before it."""
+    """Return the matrix that transforms columns for the best of several successive fits."""
     if len(Z) > MAX_TURN_ROWS:
         few = _arrays.choose(0, 19, len(Z), MAX_TURN_ROWS)
         y, Z, C = y[few], Z[few], C.take(few)

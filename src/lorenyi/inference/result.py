@@ -1,4 +1,4 @@
-"""What a test returns: as in SciPy a `statistic` and a `pvalue`, and what they were found by."""
+"""The result of a test: as in SciPy a `statistic` and a `pvalue`, with their details."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ class TestResult:
     null : array of m
         The statistic of each permutation.
     excess : float
-        The information near independence that the statistic is of, in bits, less its mean over
-        the permutations: what there is beyond chance.
+        The information near independence behind the statistic, in bits, minus its mean over the
+        permutations: the information beyond chance.
     bandwidth : pair of float or None
         The multiples of the bandwidths of x and y at which the largest statistic is; infinity: that
         of the columns themselves, linearly. None where there is no bandwidth.
     permutations : int
-        How many were asked for. There are fewer in `null` where the test ended early, because a
-        p-value at or below `level` would lead to so many permutations above the statistic with a
-        probability of at most 0.001 at each look, were the standardization known beforehand.
+        The requested number. There are fewer in `null` if the test ended early, because a p-value
+        at or below `level` would lead to so many permutations above the statistic with a
+        probability of at most 0.001 at each check, if the standardization were known beforehand.
     level : float or None
         Of significance, for ending early.
     is_standardized : bool
@@ -45,7 +45,7 @@ class TestResult:
         Number of rows.
     """
 
-    __test__: ClassVar[bool] = False  # its name begins like that of a test
+    __test__: ClassVar[bool] = False  # pytest would collect it by its name
 
     statistic: float
     pvalue: float
@@ -67,7 +67,7 @@ class TestResult:
         n: int,
         **more: Any,
     ) -> Self:
-        """Make a result of what permutations say."""
+        """Make a result from the outcome of permutations."""
         return cls(
             statistic=found.statistic,
             pvalue=found.pvalue,
@@ -86,7 +86,7 @@ class TestResult:
         """Whether not all permutations were needed."""
         return len(self.null) < self.permutations
 
-    # ------------------------------------------------------------------ what it looks like
+    # ------------------------------------------------------------------ display
 
     _title: ClassVar[str] = "test"
     _unit: ClassVar[str] = " bits"

@@ -1,4 +1,4 @@
-"""The rows of a test: of NumPy arrays, in memory, each counting as one."""
+"""The rows of a test: NumPy arrays in memory, each row of weight one."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from lorenyi import _arrays
 from lorenyi.gram import Gram
 from lorenyi.gram.host import on_host
 
-MAX_ROWS = 200_000  # that are tested: of more, a random sample
+MAX_ROWS = 200_000  # rows that are tested: of more, a random sample
 
 
 def tested_rows(grams: Sequence[Gram], seed: int) -> list[Gram]:
     """Return variables on the rows of a test.
 
-    Weights are frequencies, so a row of weight 2 is there twice. Of more than `MAX_ROWS` rows a
+    Weights are frequencies, so a row of weight 2 is repeated. Of more than `MAX_ROWS` rows a
     random sample is taken, the same for all variables.
     """
     A = grams[0]
     for other in grams[1:]:
-        A * other  # refuses other rows and other weights
+        A * other  # raises an error for different rows or weights
     index = _repeated(A)
     total = len(A) if index is None else len(index)
     if total > MAX_ROWS:
@@ -33,15 +33,15 @@ def tested_rows(grams: Sequence[Gram], seed: int) -> list[Gram]:
 
 
 def _repeated(A: Gram) -> np.ndarray | None:
-    """Return the number of each row as often as its weight says; None where all count once."""
+    """Return the number of each row, repeated by its weight; None if all weights are one."""
     if not A.is_weighted and A.n == len(A):
         return None
     counts = _arrays.to_numpy(A.weights).astype(np.float64) * A.n
     whole = np.rint(counts)
     if np.max(np.abs(counts - whole)) > 1e-6 * max(float(counts.max()), 1.0):
         raise ValueError(
-            "a permutation test repeats each row as often as its weight says, so the weights must "
-            "be whole numbers: round them, or draw rows with these weights"
+            "a permutation test repeats each row by its weight, so the weights must be whole "
+            "numbers: round them, or draw rows with these weights"
         )
     return np.repeat(np.arange(len(A)), whole.astype(np.int64))
 

@@ -1,4 +1,4 @@
-"""A test of whether two samples come from one law, and which of their columns differ."""
+"""A two-sample test, which also names the columns that differ."""
 
 from __future__ import annotations
 
@@ -45,10 +45,10 @@ class ColumnChange:
     statistic : float
         The soft maximum of its standardized statistics.
     pvalue : float
-        The share of permutations in which any column has one as large: corrected for having looked
-        at all of them.
+        The share of permutations in which any column has one as large: corrected for testing all
+        columns.
     excess : float
-        Bits that a value of the column tells of its sample, beyond chance.
+        Information of the column about the sample beyond chance, in bits.
     """
 
     name: str
@@ -75,7 +75,7 @@ class TwoSampleTest(TestResult):
 
     @cached_property
     def divergence(self) -> Estimate:
-        """The representation Jensen-Shannon divergence in bits, computed when it is asked for."""
+        """The representation Jensen-Shannon divergence in bits, computed on access."""
         return divergence(*self.samples)  # type: ignore[no-any-return]
 
     @property
@@ -101,17 +101,17 @@ def two_sample_test(
     seed: int = 0,
     progress: Progress = None,
 ) -> TwoSampleTest:
-    """Test whether two samples come from one law, and tell which columns differ.
+    """Test whether two samples have the same distribution, and name the columns that differ.
 
-    It is the test of independence between the points and which sample they are of. The statistics
-    of all columns together and of each column alone are pooled, at several bandwidths, so a change
-    of one column among many is seen as well as one that only the columns together show. Level and
-    early end are those of `independence_test`.
+    It is the test of independence between the points and their sample. The statistics of all
+    columns together and of each column alone are pooled, at several bandwidths. So it detects a
+    change of one column among many as well as a change that only shows in the columns together.
+    Level and early stopping are those of `independence_test`.
 
     Parameters
     ----------
     x, y : array, data-frame, column or sequence
-        Rows of the two samples, with the same columns: a reference and what is compared with it.
+        Rows of the two samples, with the same columns: the reference first.
     bandwidths, permutations, level, seed, progress
         As in `independence_test`.
 
@@ -172,7 +172,7 @@ def _columns(points: Any) -> tuple[list[Any], list[str]]:
 def _changes(
     values: np.ndarray, counts: Sequence[int], names: Sequence[str]
 ) -> tuple[ColumnChange, ...]:
-    """Return what each column says, with p-values for the largest of all columns."""
+    """Return the change of each column, with p-values corrected for all columns."""
     if not names:
         return ()
     ends = np.cumsum(counts)

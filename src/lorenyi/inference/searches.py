@@ -1,4 +1,4 @@
-"""Tests for the causal searches of causal-learn and tigramite, which are imported here alone."""
+"""Tests for the causal searches of causal-learn and tigramite, which are imported only here."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def _tested(
     seed: int,
     block: int | None = None,
 ) -> IndependenceTest | ConditionalIndependenceTest:
-    """Test columns given others, if any; a search asks for many, and is warned once."""
+    """Test columns given others, if any; a search runs many tests and warns only once."""
     if z.shape[1] == 0:
         return independence_test(
             x, y, permutations=permutations, level=level, block=block, seed=seed
@@ -44,7 +44,7 @@ def causal_learn_test(
     Parameters
     ----------
     name : str
-        What to call it there.
+        Name of the test there.
     permutations : int
         Number of permutations of a test; the search's alpha must be at least 1 / (1 + m).
     level : float, optional
@@ -82,7 +82,7 @@ def causal_learn_test(
 
 
 class _Links:
-    """What tigramite asks of a test: rows of an array, told apart by `xyz`, given others."""
+    """The interface of a tigramite test: rows of an array, assigned to x, y, z by `xyz`."""
 
     measure = "lorenyi"
     two_sided = residual_based = recycle_residuals = False
@@ -98,7 +98,7 @@ class _Links:
         )
 
     def _found(self, array: np.ndarray, xyz: np.ndarray) -> Any:
-        """Return the test of these rows; the last one is kept, as it is asked for twice."""
+        """Return the test of these rows; the last one is cached, as it is needed twice."""
         key = array.tobytes() + np.asarray(xyz).tobytes()
         if key != self._last[0]:
             x, y, z = (array[np.asarray(xyz) == part].T for part in range(3))
@@ -121,7 +121,7 @@ class _Links:
         return_null_dist: bool = False,
         data_type: Any = None,
     ) -> Any:
-        """Return the p-value, with the null where that is asked for."""
+        """Return the p-value, with the null on request."""
         found = self._found(array, xyz)
         return (found.pvalue, found.null) if return_null_dist else found.pvalue
 
@@ -145,8 +145,8 @@ def tigramite_test(
     level : float, optional
         Tests end early where p <= level is out of reach: the search's alphas or more.
     block : int, optional
-        Length of the blocks of rows that permutations move. 1: rows count as exchangeable given
-        what is conditioned on. None: the root of the number of rows.
+        Length of the blocks of rows that permutations move. 1: rows are exchangeable given the
+        condition. None: the root of the number of rows.
     seed : int
         Seed of the permutations.
     verbosity : int

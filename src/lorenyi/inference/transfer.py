@@ -1,4 +1,4 @@
-"""A test of whether the past of one series tells of the next value of another."""
+"""A test of transfer entropy between two series."""
 
 from __future__ import annotations
 
@@ -25,22 +25,22 @@ def transfer_entropy_test(
     seed: int = 0,
     progress: Progress = None,
 ) -> ConditionalIndependenceTest:
-    """Test whether the past of one series tells of the next value of another, beyond its own past.
+    """Test whether one series' past informs another's next value, beyond that one's own past.
 
     It is `conditional_independence_test` of the next value and the past of the source, given the
-    past of the target, where permutations move blocks of the source's residuals, so that what is
-    left of its dependence on its own past stays. `information` of the result is the transfer
-    entropy. A target that remembers more than `own_lags` values, or a third series that drives
-    both, is found as transfer, too.
+    past of the target, where permutations move blocks of the source's residuals, which keeps their
+    remaining dependence on the source's own past. `information` of the result is the transfer
+    entropy. A target with a memory longer than `own_lags`, or a third series that drives both, is
+    also detected as transfer.
 
     Parameters
     ----------
     source, target, lags, own_lags
         As in `transfer_entropy`.
     block : int, optional
-        Length of the blocks: longer than the source remembers. By default the root of the number of
-        rows, so that there are as many blocks as rows in one. Labels, which permutations keep
-        together, are tested without blocks.
+        Length of the blocks: longer than the memory of the source. By default the root of the
+        number of rows, so that there are as many blocks as rows in one. If the target is labels,
+        permutations stay within groups of its past instead, without blocks.
     bandwidths, permutations, level, seed, progress
         As in `independence_test`.
 

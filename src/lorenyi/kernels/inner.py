@@ -17,7 +17,7 @@ from lorenyi.kernels.kernel import Kernel
 
 @dataclass(frozen=True)
 class Cosine(Kernel):
-    """The cosine of the angle between two points: the linear kernel, normalised.
+    """The cosine of the angle between two points: the linear kernel, normalized.
 
     Its matrix has rank at most d.
     """
@@ -47,7 +47,7 @@ class Cosine(Kernel):
 
 @dataclass(frozen=True)
 class Linear(Cosine):
-    """The linear kernel x'y. A Gram normalises it, so there it is the cosine."""
+    """The linear kernel x'y. A Gram normalizes it, so there it is the cosine."""
 
     def __call__(self, X: Array, Y: Array) -> Array:
         """Return the block x'y for the rows of X and of Y (or numbers, if 1-D)."""
@@ -56,7 +56,7 @@ class Linear(Cosine):
 
 
 def _unit_rows(kernel: str, X: Array) -> Array:
-    """Return rows of length one; they are scaled first, lest their squares over- or underflow."""
+    """Return rows of length one; scaled first, so that squares do not overflow or underflow."""
     xp = _arrays.namespace(X)
     largest = xp.max(xp.abs(_arrays.detach(X)), axis=1)[:, None]
     if X.shape[0] and not bool(xp.all(largest > 0)):
@@ -96,7 +96,7 @@ class Polynomial(Kernel):
 
     def block(self, X: Array, Y: Array) -> Array:
         """Return (gamma x'y + shift)^degree."""
-        root = math.sqrt(self.gamma)  # of each side: what it makes up for has no room in x'y
+        root = math.sqrt(self.gamma)  # on each side, so that x'y does not overflow
         return ((root * X) @ (root * Y).T + self.shift) ** self.degree
 
     def pairs(self, X: Array, Y: Array) -> Array:
@@ -108,7 +108,7 @@ class Polynomial(Kernel):
     def diagonal(self, X: Array) -> Array | None:
         """Return (gamma |x|^2 + shift)^degree."""
         xp = _arrays.namespace(X)
-        with np.errstate(over="ignore"):  # refused where it is used
+        with np.errstate(over="ignore"):  # an error is raised where it is used
             return (xp.sum((math.sqrt(self.gamma) * X) ** 2, axis=1) + self.shift) ** self.degree
 
     def rounding(self, points: Source) -> float:

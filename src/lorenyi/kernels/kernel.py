@@ -1,4 +1,4 @@
-"""What every kernel shares."""
+"""The base class of all kernels."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Kernel(ABC):
     Attributes
     ----------
     infinitely_divisible : bool or None
-        Whether every entrywise power k^r, r > 0, is a kernel too: what the paper asks for.
+        Whether every entrywise power k^r, r > 0, is a kernel too, which the paper requires.
         None: not known.
     joins : bool
         Whether k(x, y) k(x', y') = k((x, x'), (y, y')) for prepared points, so that a joint
@@ -41,7 +41,7 @@ class Kernel(ABC):
         return kernel.block(x.all(), y.all())
 
     def prepare(self, points: Source, weights: Source | None) -> tuple[Kernel, Source]:
-        """Settle what depends on the data: return the settled kernel and the points it reads."""
+        """Return the kernel with its bandwidth chosen from the data, and the points it reads."""
         return self, points
 
     @abstractmethod
@@ -78,7 +78,7 @@ class Kernel(ABC):
 def _sides(X: Array) -> tuple[Array, Array]:
     """Return the two arguments of a symmetric kernel of X with itself.
 
-    The gradient is taken with respect to one and counted twice, so it is right for functions of
+    The gradient is taken with respect to one and counted twice, so it is correct for functions of
     the matrix that treat rows and columns alike.
     """
     return (_arrays.doubled(X), _arrays.detach(X)) if _arrays.tracks_gradient(X) else (X, X)

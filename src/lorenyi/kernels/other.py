@@ -1,4 +1,4 @@
-"""Equality, a user's own function, and a matrix given ready-made."""
+"""Equality, a user's own function, and a precomputed matrix."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from lorenyi.kernels.kernel import Kernel
 
 @dataclass(frozen=True)
 class Delta(Kernel):
-    """The equality kernel: 1 where two points are equal, 0 elsewhere. For labels and symbols.
+    """The equality kernel: 1 where two points are equal, 0 elsewhere. For categorical data.
 
-    With it, every measure is the plain discrete one of the relative frequencies.
+    With it, every measure is the ordinary discrete one of the relative frequencies.
 
     Examples
     --------
@@ -58,7 +58,7 @@ class Function(Kernel):
         `function(X, Y)`, with rows as points, returns an array of len(X) x len(Y). It must be
         symmetric and positive semi-definite, with a positive diagonal.
     infinitely_divisible : bool or None
-        Say True where you know it; None warns once for each `gram`.
+        True if it is known to be; None warns once for each `gram`.
 
     Examples
     --------
@@ -102,11 +102,11 @@ class Function(Kernel):
         xp = _arrays.namespace(block)
         block = _arrays.as_floating(block)
         if not bool(xp.all(xp.isfinite(_arrays.detach(block)))):
-            raise ValueError(f"{self!r} gave NaN or infinity: a kernel is finite for every pair")
+            raise ValueError(f"{self!r} gave NaN or infinity: it must be finite for every pair")
         return block
 
     def rounding(self, points: Source) -> float:
-        """Return that of the type which the function returns."""
+        """Return the rounding of the type that the function returns."""
         row = points.rows(slice(0, 1))
         value = self.function(row, row)
         return 4 * _arrays.epsilon(value) if _arrays.is_floating(value) else 0.0
@@ -120,7 +120,7 @@ class Function(Kernel):
 
 @dataclass(frozen=True)
 class Precomputed(Kernel):
-    """Stands for a kernel matrix given ready-made: `gram(K, Precomputed())`."""
+    """Marks x as a precomputed kernel matrix: `gram(K, Precomputed())`."""
 
     def block(self, X: Array, Y: Array) -> Array:
         """Refuse: there are no points."""

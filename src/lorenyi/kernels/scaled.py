@@ -27,7 +27,7 @@ class _Scaled(Kernel):
         object.__setattr__(self, "sigma", checked_sigma(self.sigma, type(self).__name__))
 
     def __repr__(self) -> str:
-        """Show the bandwidth, shortly."""
+        """Show the bandwidth in short form."""
         if isinstance(self.sigma, tuple):
             shown = "(" + ", ".join(f"{s:.4g}" for s in self.sigma[:4])
             shown += ", ...)" if len(self.sigma) > 4 else ")"
@@ -36,7 +36,7 @@ class _Scaled(Kernel):
         return f"{type(self).__name__}(sigma={shown})"
 
     def prepare(self, points: Source, weights: Source | None) -> tuple[Kernel, Source]:
-        """Settle the bandwidth; the points become (x - center) / sigma."""
+        """Choose the bandwidth; the points become (x - center) / sigma."""
         sigma = self.sigma(points, weights) if isinstance(self.sigma, Bandwidth) else self.sigma
         d = points.shape[1]
         if isinstance(sigma, tuple) and len(sigma) != d:
@@ -44,8 +44,8 @@ class _Scaled(Kernel):
                 f"{self!r} has {len(sigma)} bandwidths and the points have {d} columns: give one "
                 "number, or one for each column"
             )
-        # Distances do not feel the shift; products of large coordinates would lose digits. The
-        # median of some rows is near most points, wherever a few are; their mean would not be.
+        # The shift does not change distances, but products of large coordinates would lose
+        # digits. The median of some rows is near most points despite outliers; the mean is not.
         first = slice(0, min(len(points), 1024))
         rows = _arrays.detach(points.rows(first))
         if weights is not None and (there := _arrays.to_numpy(weights.rows(first))[:, 0] > 0).any():
@@ -59,21 +59,21 @@ class _Scaled(Kernel):
     def rounding(self, points: Source) -> float:
         """Return the relative rounding of the values at prepared points.
 
-        For points x, y that the kernel tells apart, rounding of the coordinates moves |x - y|^2 by
-        about |x|; |x|^2 + |y|^2 - 2 x'y loses |x|^2, and is not used where that is large.
+        For points x, y that the kernel distinguishes, rounding of the coordinates changes
+        |x - y|^2 by about |x|; |x|^2 + |y|^2 - 2 x'y loses |x|^2, and is not used if that is large.
         """
         square = points.largest_square()
         lost = min(square, 1e4)
-        if square > 1e4 and isinstance(points, ArraySource):  # but for points that are alone there
+        if square > 1e4 and isinstance(points, ArraySource):  # except for isolated points
             square = _largest_with_neighbors(points.array)
         return (lost + 4 * math.sqrt(square)) * _arrays.epsilon(points.like)
 
 
 def _largest_with_neighbors(X: Array) -> float:
-    """Return the largest squared norm, less coordinates for which no other is near but not equal.
+    """Return the largest squared norm, without coordinates that have no near but unequal other.
 
-    Those of a column that are equal have no difference, and those more than 40 apart a kernel
-    below rounding, whatever is lost.
+    Equal coordinates have no difference, and for those more than 40 apart the kernel is below
+    rounding.
     """
     X = _arrays.to_numpy(X).astype(np.float64)
     largest = np.max(np.abs(X), axis=0)
@@ -130,7 +130,7 @@ class Gaussian(_Scaled):
 
 def _minus_half_squares(X: Array, Y: Array) -> Array:
     """Return -|x - y|^2 / 2 by one matrix product, or by differences where that loses digits."""
-    with np.errstate(over="ignore"):  # points farther apart than can be squared have kernel 0
+    with np.errstate(over="ignore"):  # at distances whose square overflows the kernel is 0
         if X.shape[1] == 1:
             return _arrays.scaled(_arrays.squared(X - Y.T), -0.5)
         xp = _arrays.namespace(X, Y)
@@ -138,7 +138,7 @@ def _minus_half_squares(X: Array, Y: Array) -> Array:
         y2 = x2 if Y is X else -0.5 * xp.sum(Y * Y, axis=1)[:, None]
         cancels = -float(xp.min(_arrays.detach(x2))) - float(xp.min(_arrays.detach(y2)))
         if cancels <= _limit(X):
-            # (x, -|x|^2/2, 1) . (y, 1, -|y|^2/2): the norms ride along in the product.
+            # (x, -|x|^2/2, 1) . (y, 1, -|y|^2/2): the norms are part of the product.
             left = xp.concat([X, x2, xp.ones_like(x2)], axis=1)
             right = xp.concat([Y, xp.ones_like(y2), y2], axis=1)
             return _arrays.at_most(left @ right.T, 0.0)
@@ -149,7 +149,7 @@ def _minus_half_squares(X: Array, Y: Array) -> Array:
 
 
 def _limit(X: Array) -> float:
-    """Return what may cancel in products of scaled points."""
+    """Return the largest number that may cancel in products of scaled points."""
     return 1e4 if _arrays.namespace(X).finfo(X.dtype).bits == 64 else 1e3
 
 

@@ -1,9 +1,10 @@
-"""The default solver: structure first, then whatever is cheapest, as finely as asked.
+"""The default solver: exact structure first, then the cheapest method within the tolerance.
 
-Without a proof asked for, a large block gets a low-rank factor and an estimate of what that leaves
-(`lorenyi.spectra.lowrank`), or, where that is much, the density of the rest from random vectors
-(`lorenyi.spectra.quadrature`); a small one gets all its eigenvalues, and order 2 a mean over pairs
-of rows (`lorenyi.pairs`). Certified bounds come from `lorenyi.spectra.prover`.
+Where no certified bounds are requested, a small block gets all its eigenvalues. A large block gets
+a low-rank factor and an estimate of the residual's eigenvalues (`lorenyi.spectra.lowrank`); where
+the residual is large, their density comes from random vectors (`lorenyi.spectra.quadrature`). Order
+2 is a mean over pairs of rows (`lorenyi.pairs`). Certified bounds come from
+`lorenyi.spectra.prover`.
 """
 
 from __future__ import annotations
@@ -28,39 +29,39 @@ from lorenyi.spectra.quadrature import Quadrature
 from lorenyi.spectra.solver import Goal, Solver, Width, known_spectrum, require_seed
 from lorenyi.spectra.spectrum import Spectrum, require_rank
 
-CERTIFIED_TOL = 1e-2  # bits: the width of certified bounds, where none is asked for
-COARSEST_TOL = 1e-2  # bits: the computing error that no default result exceeds without a warning
-SMALL_ROWS = 300  # from which a rank that is far below them does not need all for a gradient
+CERTIFIED_TOL = 1e-2  # bits: default width of certified bounds
+COARSEST_TOL = 1e-2  # bits: a default result with a larger computing error warns
+SMALL_ROWS = 300  # above which a gradient at a small rank does not need all eigenvalues
 
 
 @dataclass(frozen=True)
 class Limits:
-    """Sizes that choose between ways, with what was measured on one core of two.
+    """Sizes that choose between methods, with times measured on one core of two.
 
     Attributes
     ----------
     dense : int
         Rows of a block up to which all eigenvalues are computed at once: 0.05 s.
     instead : int
-        Rows up to which they are where a factor does not reach the tolerance: 2 s.
+        Rows up to which they are computed if a factor does not reach the tolerance: 2 s.
     at_last : int
-        The same where even the coarsest tolerance is not reached: 20 s.
+        The same if even the coarsest tolerance is not reached: 20 s.
     least : int
-        Columns of a factor at least: of fewer the error is not well estimated.
+        Minimum columns of a factor: with fewer the error is not well estimated.
     columns : int
-        Of a factor at most: 10,000 rows take 4 s.
+        Maximum columns of a factor: 10,000 rows take 4 s.
     columns_asked : int
-        The same where a tolerance was asked for.
+        The same where a tolerance was requested.
     deflated : int
         Columns of a factor for quadrature: more take longer than the vectors that they save.
     stored : int
-        Rows up to which what a factor leaves is a stored matrix: 0.6 GB in float32.
+        Rows up to which the residual of a factor is a stored matrix: 0.6 GB in float32.
     stored_at_last : int
-        The same where else even the coarsest tolerance is not reached: 2.3 GB.
+        The same if even the coarsest tolerance is not reached otherwise: 2.3 GB.
     vectors : int
-        That it is multiplied with at most: 10,000 rows take 15 s.
+        Maximum number of vectors it is multiplied with: 10,000 rows take 15 s.
     factor_bytes : int
-        Of a factor of all rows at most, where that of a sample misses rare ones.
+        Maximum size of a factor of all rows, used if that of a sample misses rare rows.
     """
 
     dense: int = 1_000
@@ -94,20 +95,22 @@ class Plan:
 
 @dataclass(frozen=True)
 class Auto(Solver):
-    """The default solver: the cheapest way to the accuracy that is wanted.
+    """The default solver: the cheapest method within the tolerance.
 
     Equal rows, equality kernels and finite feature maps are used first. Order 2 without a rank is a
-    mean over pairs of rows. Else each block that is left gets all its eigenvalues if it is small,
-    or a pivoted Cholesky factor and an estimate of what that leaves: stochastic Lanczos quadrature
-    where that is much and a matrix can be stored, else one that is linear in the number of rows.
+    mean over pairs of rows. Otherwise each remaining block gets all its eigenvalues if it is small,
+    or a pivoted Cholesky factor and an estimate of the residual's eigenvalues: stochastic Lanczos
+    quadrature if the residual is large and the matrix can be stored, otherwise an estimate that is
+    linear in the number of rows.
 
     Parameters
     ----------
     tol : float, optional
         Computing error in bits: as estimated, or, for `Renyi.certified`, the width of the bounds.
-        By default a tenth of the standard error, at most 0.01 bits; proven bounds 0.01 bits wide.
+        By default 15 % of the standard error, at most 0.01 bits; certified bounds are 0.01 bits
+        wide.
     memory : int, optional
-        Bytes that a proof may use; half of what is free by default.
+        Bytes that certified bounds may use; by default half of the free memory.
     seed : int
         Seed of everything random.
     progress : bool or callable, optional
@@ -138,7 +141,7 @@ class Auto(Solver):
         require_seed(self.seed)
 
     def __call__(self, A: Gram, rank: int | None = None, width: Width | None = None) -> Spectrum:
-        """Return the leading eigenvalues, proven until `width` of them is at most `tol`."""
+        """Return the leading eigenvalues, with bounds whose `width` is at most `tol`."""
         if rank is not None:
             require_rank(rank, A.n)
         with one_thread(A.reference):
@@ -150,16 +153,16 @@ class Auto(Solver):
 
     @property
     def wanted_error(self) -> float | None:
-        """Computing error in bits that was asked for."""
+        """Requested computing error in bits."""
         return self.tol
 
     @property
     def largest_error(self) -> float:
-        """Computing error in bits that no result exceeds without a warning."""
+        """Computing error in bits beyond which a result warns."""
         return COARSEST_TOL if self.tol is None else self.tol
 
     def proven(self, A: Gram, alpha: float, rank: int | None, width: Width) -> Spectrum:
-        """Return what bounds the entropy; order 0 counts eigenvalues, so it takes all."""
+        """Return a spectrum with bounds; order 0 counts eigenvalues, so it needs all."""
         return Exact()(A, rank) if alpha == 0 else self(A, rank, width)
 
     def solve(self, A: Gram, rank: int | None) -> Spectrum:
@@ -169,7 +172,7 @@ class Auto(Solver):
     # ------------------------------------------------------------------ estimates
 
     def estimate(self, A: Gram, goal: Goal) -> Spectrum | PairMean:
-        """Return what gives the entropy of a goal, computed as finely as it says."""
+        """Return a spectrum or pair mean for a goal, computed to its tolerance."""
         with one_thread(A.reference):
             if goal.alpha == 2 and goal.rank is None:
                 return self._pairs(A, goal)
@@ -181,7 +184,7 @@ class Auto(Solver):
             return self._blocks(on_host(A), goal)
 
     def _pairs(self, A: Gram, goal: Goal) -> PairMean:
-        """All pairs of rows, or so many that their noise is below a tolerance asked for."""
+        """All pairs of rows, or enough that their noise is below a requested tolerance."""
         found = pair_mean(A, self.seed)
         while self.tol is not None and (noise := found.noise(False)) is not None:
             if noise.standard_error <= goal.tol:
@@ -226,7 +229,7 @@ class Auto(Solver):
         return spectrum if good else Exact().solve(A, None)
 
     def _by_factor(self, found: LowRank, goal: Goal, level: float) -> tuple[Spectrum, float]:
-        """Return a spectrum from as many columns as it takes, and its error in bits."""
+        """Return a spectrum from as many columns as needed, and its error in bits."""
         most = LIMITS.columns if self.tol is None else LIMITS.columns_asked
         most = min(most, len(found.A) // 2)
         while True:
@@ -238,7 +241,7 @@ class Auto(Solver):
             level = found.rest * min(max(goal.tol / error, 0.1), 0.7)
 
     def _by_quadrature(self, found: LowRank, goal: Goal, level: float) -> tuple[Spectrum, float]:
-        """The same from few columns; where they leave much, from as many vectors as it takes."""
+        """The same from few columns; if the residual is large, from as many vectors as needed."""
         _grown(found, LIMITS.deflated, level)
         if found.rest <= level:
             _grown(found, LIMITS.least, level)
@@ -252,14 +255,14 @@ class Auto(Solver):
             outside.grow(more)
             spectrum = outside.spectrum()
             error = self._error(spectrum, goal, f"{outside.size} vectors")
-            wanted = math.ceil(outside.size * (error / goal.tol) ** 2)  # noise falls like a root
+            wanted = math.ceil(outside.size * (error / goal.tol) ** 2)  # noise: 1 / root of size
             hopeless = wanted > LIMITS.vectors and len(found.A) <= LIMITS.instead
             if error <= self._enough(goal) or outside.size >= LIMITS.vectors or hopeless:
                 return spectrum, error
             more = min(wanted, LIMITS.vectors) - outside.size
 
     def _enough(self, goal: Goal) -> float:
-        """Bits: a tolerance that nobody asked for is not worth more if it is nearly met."""
+        """Return the accepted error in bits: a default tolerance need only nearly be met."""
         return (1.5 if self.tol is None else 1.0) * goal.tol
 
     def _error(self, spectrum: Spectrum, goal: Goal, effort: str) -> float:
@@ -268,13 +271,13 @@ class Auto(Solver):
         return error
 
     def _in_its_library(self, A: Gram, rank: int | None) -> Spectrum:
-        """All eigenvalues of arrays as they are; with a gradient, of many rows, those of a rank."""
+        """Solve in the arrays' own library; with a gradient and many rows, only up to the rank."""
         singles, blocks = A.reduced
         parts = known_spectrum(singles, A.mass if not blocks else None)
         for block in blocks:
             few = rank is not None and 4 * rank < len(block) and len(block) > SMALL_ROWS
             few = few and A.tracks_gradient
-            steps = 4 + 5 * (rank or 0) // 16  # gradients need vectors, which settle after values
+            steps = 4 + 5 * (rank or 0) // 16  # gradients need vectors: they converge after values
             solver: Solver = (
                 BlockLanczos(steps=steps, single=False, seed=self.seed) if few else Exact()
             )
@@ -310,15 +313,15 @@ class Auto(Solver):
 
 
 def _storable(A: Gram, most: int) -> bool:
-    """Tell whether a matrix in float32, and as much again, fits in memory."""
+    """Return whether a matrix in float32, and as much again, fits in memory."""
     return len(A) <= most and A.in_memory and fits(8 * len(A) ** 2)
 
 
 def _level(goal: Goal) -> float:
-    """Return the share of the trace that a factor may leave.
+    """Return the share of the trace that may remain in the residual.
 
-    Seen: the error of order 1 is about a tenth of it, far less above. Below, the smallest
-    eigenvalues weigh most, of which sums and squares say nothing.
+    Measured: the error of order 1 is about a tenth of it, and far less above order 1. Below order
+    1 the smallest eigenvalues weigh most, which sums and squares do not determine.
     """
     if goal.alpha >= 1.2 or goal.rank is not None:
         return 0.2
@@ -326,7 +329,7 @@ def _level(goal: Goal) -> float:
 
 
 def _grown(found: LowRank, most: int, level: float) -> bool:
-    """Add columns until so much of the trace is left; tell whether more can be added."""
+    """Add columns until the residual is below `level`; return whether more can be added."""
     while found.size < most and (found.size < LIMITS.least or found.rest > level):
         if not found.grow(min(max(64, found.size // 4), most - found.size)):
             return False
@@ -334,18 +337,19 @@ def _grown(found: LowRank, most: int, level: float) -> bool:
 
 
 def _is_flat(found: LowRank, level: float) -> bool:
-    """Tell whether four times the least columns would still leave too much, as far as these say.
+    """Return whether four times the minimum columns are expected to leave a large residual.
 
-    Seen: four times the columns leave a quarter at best, and a tenth of that is the error in bits.
+    Measured: four times the columns leave a quarter of it at best, and the error in bits is a tenth
+    of that.
     """
     _grown(found, LIMITS.least, level)
     return found.rest > max(40 * COARSEST_TOL, 4 * level)
 
 
 def _misses_rare_rows(found: LowRank) -> bool:
-    """Tell whether the factor of a sample is complete, so that only rows outside it are missed.
+    """Return whether the factor of a sample is complete, so that only rows outside it are missed.
 
-    Then few columns do for all rows, unless these are so many that a factor is too large to keep.
+    Then few columns suffice for all rows, if their factor is small enough to keep.
     """
     kept = 8 * found.size * len(found.A)
     affordable = found.A.in_memory and kept <= LIMITS.factor_bytes

@@ -1,8 +1,8 @@
-r"""What is proven about a spectrum: two spectra that enclose it in the order of majorisation.
+r"""What is proven about a spectrum: two spectra that enclose it in the order of majorization.
 
-A spectrum majorises another of the same trace when its partial sums (largest first) are nowhere
-smaller. Entropies fall along that order, and so do those of L_k. So if `peaked` majorises the
-true spectrum and the true one majorises `spread`,
+A spectrum majorizes another of the same trace when its partial sums (largest first) are nowhere
+smaller. Entropies fall along that order, and so do those of L_k. So if `peaked` majorizes the
+true spectrum and the true one majorizes `spread`,
 
 .. math:: S_\alpha^k(\text{peaked}) \le S_\alpha^k(A) \le S_\alpha^k(\text{spread})
 
@@ -23,8 +23,8 @@ from lorenyi import _arrays
 from lorenyi.data.sources import common
 from lorenyi.spectra.spectrum import Kind, Spectrum
 
-# Up to there the rounding of entries decides when nothing more can be found. Beyond, its bound is
-# far above what is seen (a point at 10^12 bandwidths), and only widens intervals.
+# Up to this value the rounding of entries decides when a factor is complete. Above it the bound on
+# rounding far exceeds the rounding itself (a point at 10^12 bandwidths), and only widens intervals.
 MAX_ROUNDOFF = 1e-5
 
 
@@ -44,7 +44,7 @@ def spread_from(lower: np.ndarray, n: float, trace: float) -> Spectrum:
     """Return the most even spectrum whose partial sums are at least `lower` (t = 1, 2, ...)."""
     t = np.concatenate([[0.0], np.arange(1.0, len(lower) + 1), [float(n)]])
     height = np.concatenate([[0.0], np.clip(lower, 0.0, trace), [trace]])
-    if t[-2] >= n:  # all places are taken: the last sum is the trace
+    if t[-2] >= n:  # all eigenvalues are given: the last sum is the trace
         t, height = np.append(t[:-2], n), np.append(height[:-2], trace)
     # The slopes of the concave hull are the closest decreasing ones to those of the points.
     hull = isotonic_regression(np.diff(height) / np.diff(t), weights=np.diff(t), increasing=False)
@@ -119,7 +119,7 @@ def union(parts: Sequence[Spectrum], n: float, trace: float) -> Spectrum:
         return together(peaked, n, trace), together(spread, n, trace)
 
     proven = all(part.proof is not None or part.kind == "complete" for part in parts)
-    # Then rounding, that of one precision, is all there is to know.
+    # Then the rounding of one precision is the only error.
     plain = all(part.proof is None and part.values.dtype == values.dtype for part in parts)
     return Spectrum(
         xp.sort(values, descending=True),
@@ -141,7 +141,7 @@ def _estimated(parts: Sequence[Spectrum], n: float, trace: float) -> Spectrum:
 
 
 def together(parts: Sequence[Spectrum], n: float, trace: float) -> Spectrum:
-    """Take the values of complete NumPy spectra together; places left over hold zeros."""
+    """Return the union of the values of complete NumPy spectra; the others are zero."""
     values = np.concatenate([_arrays.to_numpy(part.values) for part in parts])
     counts = [np.ones(len(part)) if part.counts is None else part.counts for part in parts]
     order = np.argsort(-values, kind="stable")

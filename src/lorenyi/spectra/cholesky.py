@@ -1,7 +1,7 @@
 r"""Low-rank factors by randomly pivoted Cholesky: A = F F' + E with E positive semi-definite.
 
-The trace of E is known exactly, so the eigenvalues of F'F, which lie below those of A, come with
-a bound on what is missing. Smooth kernels in few dimensions need few columns.
+The trace of E is known exactly. So the eigenvalues of F'F, which lie below those of A, come with
+a bound on their error. Smooth kernels in few dimensions need few columns.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Factor:
         self.A, self.seed = A, seed
         self._columns = np.empty(
             (min(len(A), 1024), len(A))
-        )  # one a row: unused memory is not touched
+        )  # each column of F is a row here: unused memory is not touched
         self.size = 0
         self.pivots = np.empty(0, dtype=np.int64)
         self.diagonal = np.array(A.weights, dtype=np.float64)  # of the residual E
@@ -65,7 +65,7 @@ class Factor:
 
     @property
     def rounding(self) -> float:
-        """How far rounding, of the entries too, may have moved the residual's trace."""
+        """Bound on the rounding, including that of the entries, of the residual's trace."""
         return 4 * (self.size + 1) * self._roundoff * self.A.mass
 
     def grow(self, count: int) -> bool:
@@ -84,15 +84,15 @@ class Factor:
         chosen = self._draw(count)
         columns = self.A.columns(chosen)
         columns = columns.toarray() if _arrays.is_sparse(columns) else columns
-        columns = columns.astype(np.float64)  # a copy: a ready matrix is the caller's
+        columns = columns.astype(np.float64)  # a copy: the caller's matrix is not changed
         columns -= self.F @ self.F[chosen].T
         core = columns[chosen]
         core = 0.5 * (core + core.T)
-        # Pivots of one draw can repeat each other: those that add little to the others go.
+        # Pivots of one draw can be redundant: those that add little to the others are dropped.
         lower, order, rank, _ = scipy.linalg.lapack.dpstrf(
             core, tol=0.02 * float(np.diag(core).max()), lower=1
         )
-        if not rank:  # what is left is rounding
+        if not rank:  # the residual is rounding
             return False
         kept = order[:rank] - 1
         triangle = np.tril(lower[:rank, :rank])
@@ -112,14 +112,14 @@ class Factor:
         return True
 
     def _draw(self, count: int) -> np.ndarray:
-        """Draw rows without replacement in proportion to the diagonal: an exponential race."""
+        """Draw rows without replacement in proportion to the diagonal (exponential clocks)."""
         u = _arrays.uniform(self.seed, self.rounds, len(self.A))[:, 0]
         with np.errstate(divide="ignore"):
             arrival = -np.log(u) / self.diagonal
         return np.argpartition(arrival, count - 1)[:count]
 
     def spectrum(self, frobenius: float = np.inf, failure: float = 0.0) -> Spectrum:
-        """Return the eigenvalues of F'F, with what is known of the residual."""
+        """Return the eigenvalues of F'F, with bounds from the residual."""
         kind: Kind = "complete" if self.rest <= 2 * self.rounding else "ritz"
         if self._values is None or len(self._values) != self.size:
             self._values = eigenvalues(self.F.T @ self.F)
@@ -172,7 +172,7 @@ def residual_norm(
     With i and j drawn in proportion to the diagonal d of E, of sum rho,
     :math:`Z = \rho^2 E_{ij}^2 / (d_i d_j)` has mean :math:`\|E\|_F^2` and lies in
     :math:`[0, \rho^2]`, because E is positive semi-definite; an empirical Bernstein bound
-    (Maurer and Pontil 2009) over independent draws does the rest.
+    (Maurer and Pontil 2009) over independent draws follows.
 
     Parameters
     ----------
@@ -182,10 +182,10 @@ def residual_norm(
     diagonal : Source
         Of E, as a column.
     seed, failure, pairs
-        Of the draws: seed, probability that the bound does not hold, how many.
+        Seed of the draws, probability that the bound does not hold, number of draws.
     """
     rho = float(diagonal.sum(_sum_of_rows))
-    if rho <= 0:  # all is found, up to the rounding of the entries
+    if rho <= 0:  # the factor is complete, up to the rounding of the entries
         return 0.0
     index = diagonal.locate(_arrays.uniform(seed, 31, pairs, 2).ravel() * rho)
     weight = diagonal.take(index).all().reshape(-1, 2).prod(axis=1)
@@ -218,9 +218,9 @@ class PivotedCholesky(Solver):
     Parameters
     ----------
     tol : float
-        Stop when the residual's trace is below this share of the whole.
+        Stop when the residual's trace is below this share of the total.
     size : int, optional
-        At most so many columns; default: no more than a quarter of the rows, or 2000.
+        Maximum number of columns; by default a quarter of the rows, at most 2000.
     block : int
         Pivots drawn at a time.
     sample : int
@@ -252,7 +252,7 @@ class PivotedCholesky(Solver):
         require_seed(self.seed)
 
     def solve(self, A: Gram, rank: int | None) -> Spectrum:
-        """Factorise one block."""
+        """Factorize one block."""
         if A.tracks_gradient or not _arrays.is_numpy(A.reference):
             raise TypeError(
                 "PivotedCholesky works on NumPy arrays without gradients: use BlockLanczos for "
@@ -296,7 +296,7 @@ class Nystroem:
         everything = slice(0, len(self.pivots))
         core = np.asarray(self.pivots.kernel_block(everything, everything), dtype=np.float64)
         core = 0.5 * (core + core.T)
-        # Of the sample: rows farther away than any of it are too few to matter.
+        # Of the sample: rows farther away than all of it are too few to matter.
         self.roundoff = max(float(np.finfo(np.float64).eps), factor.A.roundoff)
         # A shift only lowers the approximation, so it stays below A.
         shift = len(core) * min(self.roundoff, MAX_ROUNDOFF) * np.trace(core)
@@ -309,7 +309,7 @@ class Nystroem:
         self.rest = float(self.diagonal.sum(_sum_of_rows)) + rounded
 
     def spectrum(self, frobenius: float = np.inf, failure: float = 0.0) -> Spectrum:
-        """Return the eigenvalues of F'F, with what is known of the residual."""
+        """Return the eigenvalues of F'F, with bounds from the residual."""
         return bounded(self.values, self.A, self.rest, self.roundoff, frobenius, failure)
 
     def frobenius(self, seed: int, failure: float) -> float:
@@ -330,7 +330,7 @@ def _features(rows: InMemory, pivots: InMemory, inverse: np.ndarray) -> np.ndarr
 def _stream(
     pivots: InMemory, inverse: np.ndarray, rows: InMemory, start: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return F'F of some rows, and what they leave over of the diagonal; few rows at a time."""
+    """Return F'F of some rows, and the residual's diagonal there; few rows at a time."""
     moments = np.zeros_like(inverse)
     rest = []
     for cut in slices(len(rows), max(16, 2**19 // len(inverse))):

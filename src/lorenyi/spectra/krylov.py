@@ -1,9 +1,9 @@
-"""The Krylov engine: an orthonormal basis Q, the projected matrix T = Q'AQ, and what they prove.
+"""Block Krylov iteration: an orthonormal basis Q, the projected matrix T = Q'AQ, and bounds.
 
-The eigenvalues of T (Ritz values) lie below those of A. Two traps are handled where they arise: a
-residual that has become rounding noise is not a direction (it is replaced by a fresh random one,
-orthogonal to the basis), and an invariant subspace is not the end (it holds one copy of each
-repeated eigenvalue) unless the trace is used up.
+The eigenvalues of T (Ritz values) lie below those of A. Two cases need care. A residual that is
+only rounding noise is replaced by a fresh random direction, orthogonal to the basis. An invariant
+subspace holds one copy of each repeated eigenvalue, so the iteration goes on unless its trace is
+that of A.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from lorenyi.spectra.bounds import MAX_ROUNDOFF, meet, peaked_from, spread_from
 from lorenyi.spectra.solver import rayleigh
 from lorenyi.spectra.spectrum import Kind, Spectrum
 
-COUPLED = 400  # Ritz vectors whose residuals are taken one by one, at most
-GUESSES = (1.16, 1.6, 3.0, 6.0)  # times what seems to be the largest eigenvalue outside
+COUPLED = 400  # maximum number of Ritz vectors whose residuals are treated individually
+GUESSES = (1.16, 1.6, 3.0, 6.0)  # times the estimated largest eigenvalue outside
 
 
 class Krylov:
@@ -34,7 +34,7 @@ class Krylov:
     block : int
         Columns of the random start.
     capacity : int
-        Columns that the basis may have at most.
+        Maximum number of columns of the basis.
     seed : int
         Seed of the random columns.
     """
@@ -84,7 +84,7 @@ class Krylov:
 
     @property
     def complete(self) -> bool:
-        """Whether the basis holds all of A: the trace is used up to rounding.
+        """Whether the basis holds all of A: its trace is that of A up to rounding.
 
         Each entry of T is a sum of m products, whose rounding adds up like a random walk, and so
         do the m eigenvalues that rounded entries of A move.
@@ -98,12 +98,12 @@ class Krylov:
 
     @property
     def full(self) -> bool:
-        """Whether no further step is possible (a block goes in whole, or its leak is lost)."""
+        """Whether no further step is possible (only whole blocks enter the basis)."""
         whole = self.size + int(self.X.shape[1]) <= self.capacity
         return self.complete or not (whole or self.capacity == len(self.A))
 
     def _columns(self, count: int) -> Array:
-        """Return zeros for the basis, each vector in one piece of memory."""
+        """Return zeros for the basis, each vector contiguous in memory."""
         return _arrays.like(np.zeros((count, len(self.A))), self.A.reference).T
 
     def fresh(self, columns: int) -> Array:
@@ -113,7 +113,7 @@ class Krylov:
         return self._orthonormal(_arrays.like(draws, self.A.reference))
 
     def _orthonormal(self, X: Array) -> Array:
-        """Orthonormalise columns against the basis and each other, twice."""
+        """Orthonormalize columns against the basis and each other, twice."""
         for _ in range(2):
             if self.size:
                 X = X - self.basis @ (self.basis.T @ X)
@@ -121,7 +121,7 @@ class Krylov:
         return X
 
     def step(self) -> None:
-        """Take the next block into the basis; find the one after it."""
+        """Add the next block to the basis and compute the one after it."""
         room = min(self.capacity - self.size, int(self.X.shape[1]))
         X = self.X[:, :room]
         old, self.size = self.size, self.size + room
@@ -189,7 +189,7 @@ class Krylov:
         self.T[np.arange(self.size), np.arange(self.size)] = values
 
     def start_afresh(self) -> None:
-        """Go on from a fresh random block; what the residuals still held is given up."""
+        """Continue from a fresh random block; the residuals are discarded."""
         self._dropped = np.inf
         self.X = self.fresh(self.block)
 
@@ -202,7 +202,7 @@ class Krylov:
         return values, S, np.linalg.norm(self._residuals(S), axis=0)
 
     def _residuals(self, S: np.ndarray) -> np.ndarray:
-        """Return coordinates of (A - theta) y outside the basis: only the last block leaks."""
+        """Return the residuals (A - theta) y in the next block's coordinates."""
         last = S[-self.B.shape[1] :, :]
         return np.asarray(self.B[:, -last.shape[0] :] @ last)
 
@@ -210,13 +210,13 @@ class Krylov:
         """Return Ritz vectors from their coordinates in the basis."""
         return self.basis @ _arrays.like(np.ascontiguousarray(S), self.A.reference)
 
-    # ------------------------------------------------------------------ what it proves
+    # ------------------------------------------------------------------ bounds
 
     def probe(self, kept: int, columns: int) -> None:
-        """Keep the leading Ritz vectors and go on from random columns orthogonal to them.
+        """Keep the leading Ritz vectors and continue from random columns orthogonal to them.
 
-        What follows is an iteration on A outside the kept space, from a start that is independent
-        of it: `settle` reads a bound on the largest eigenvalue there off it.
+        This is an iteration on A in the complement of the kept space, from a start independent of
+        it. `settle` computes a bound on the largest eigenvalue of the complement from it.
         """
         values, S, residual = self.ritz(kept)
         self._kept = (np.maximum(values, 0.0), self._residuals(S), math.sqrt(self._dropped))
@@ -242,8 +242,8 @@ class Krylov:
         r"""Bound the largest eigenvalue outside the leading Ritz vectors Y, and return it.
 
         :math:`\tau I - A + Y \Theta Y'` has a Cholesky factor only if x'Ax < tau x'x for all x
-        orthogonal to Y. It costs m^3 / 3 operations at the speed of matrix products, and nothing
-        is left to chance. The matrix must be held.
+        orthogonal to Y. It costs m^3 / 3 operations at the speed of matrix products, and holds
+        with certainty. The matrix must be stored.
         """
         theta, S, residual = self.ritz()
         values, following = np.maximum(theta[:kept], 0.0), theta[min(kept, len(theta) - 1)]
@@ -295,7 +295,7 @@ class Krylov:
     def _enclosure(
         self, theta: np.ndarray, leak: np.ndarray, dropped: float, outside: float
     ) -> tuple[Spectrum, Spectrum]:
-        """Enclose from Ritz values, their residuals (as columns, and what was not followed)."""
+        """Enclose from Ritz values, their residuals, and the norm of the dropped residuals."""
         p, m, trace = len(theta), len(self.A), self.A.mass
         rest = max(trace - float(np.sum(theta)), 0.0)
         outside = min(rest, outside)
@@ -322,7 +322,7 @@ class Krylov:
         )
 
     def _rounding(self, theta: np.ndarray, t: np.ndarray) -> np.ndarray:
-        """Bound what rounding moved in the sum of the t largest.
+        """Bound the rounding of the sum of the t largest eigenvalues.
 
         Entries of A are off by a relative `roundoff`, which moves sums by sqrt(t) times its share
         of |A|_F (Hoffman and Wielandt); sums of m products are off like a random walk of m steps
@@ -333,7 +333,7 @@ class Krylov:
         return np.asarray(np.sqrt(t) * (self.A.roundoff * frobenius + 4 * len(theta) * entry))
 
     def spectrum(self, A: Gram, rank: int | None) -> Spectrum:
-        """Read the Spectrum off the basis (with a gradient where A asks for one)."""
+        """Return the Spectrum of the Ritz values (with a gradient where A tracks one)."""
         count = None if rank is None or self.complete else rank
         values, S, _ = self.ritz(count)
         smallest = float(self.ritz()[0][-1])
@@ -349,7 +349,7 @@ class Krylov:
         else:
             values = np.maximum(values, 0.0)
             total = float(values.sum())
-            if self.complete or total > A.mass:  # there is so much in all, but for rounding
+            if self.complete or total > A.mass:  # the trace is known: scale to it
                 values = values * (A.mass / total)
             kept = _arrays.like(values, A.reference)
         kind: Kind = "complete" if self.complete else "ritz"
@@ -360,7 +360,7 @@ class Krylov:
 
 
 def is_positive_definite(M: np.ndarray) -> bool:
-    """Tell whether a symmetric matrix has a Cholesky factor."""
+    """Return whether a symmetric matrix has a Cholesky factor."""
     try:
         np.linalg.cholesky(M)
     except np.linalg.LinAlgError:
@@ -369,7 +369,7 @@ def is_positive_definite(M: np.ndarray) -> bool:
 
 
 def overshoot(m: int, columns: int, steps: int, failure: float) -> float:
-    r"""Return how many times the largest Ritz value the largest eigenvalue can be.
+    r"""Return the largest possible ratio of the largest eigenvalue to the largest Ritz value.
 
     After q steps from b random vectors on a positive semi-definite C of order m, the largest Ritz
     value is at least (1 - eps) |C|_2 unless all b starts fail, which has a probability of at most
@@ -394,9 +394,9 @@ def _largest(a: np.ndarray | float, b: float, c: np.ndarray | float) -> np.ndarr
 def coupled(theta: np.ndarray, leak: np.ndarray, dropped: float, tau: float) -> np.ndarray:
     r"""Bound the leading eigenvalues of [[Theta, L'], [L, C]] if C lies below tau I.
 
-    They lie below those of the same matrix with tau I, in which only the columns of L matter. What
-    was dropped from L, of norm d, lies below delta I in the one corner and d^2 / delta I in the
-    other.
+    They lie below those of the same matrix with tau I, in which only the columns of L matter. The
+    part dropped from L, of norm d, is bounded by delta I in one diagonal block and d^2 / delta I
+    in the other.
     """
     b, j = leak.shape
     if dropped > 0:

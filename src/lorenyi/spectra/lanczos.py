@@ -1,4 +1,4 @@
-"""The paper's Algorithm 2, Lanczos iteration with full reorthogonalisation, and its block form."""
+"""The paper's Algorithm 2, Lanczos iteration with full reorthogonalization, and its block form."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from lorenyi.spectra.spectrum import Spectrum
 
 @dataclass(frozen=True)
 class Lanczos(Solver):
-    """Lanczos iteration from a random Gaussian vector, with full reorthogonalisation.
+    """Lanczos iteration from a random Gaussian vector, with full reorthogonalization.
 
     Parameters
     ----------
     steps : int
         Size s of the basis; at least the rank. O(n^2 s), or O(nnz s) for a sparse matrix.
     tol : float, optional
-        Without it: `steps` steps, as the paper has it. With it: restart, keeping the leading
-        Ritz vectors, until the residuals of the wanted ones are below `tol` times the largest
-        eigenvalue, then look once more from a fresh random vector for copies that were missed.
+        Without it: `steps` steps, as in the paper. With it: restart, keeping the leading Ritz
+        vectors, until the residual norms of the wanted ones are below `tol` times the largest
+        eigenvalue. Then one more run from a fresh random vector finds copies that were missed.
     restarts : int
-        At most so many restarts; a warning says if they were not enough.
+        Maximum number of restarts; a warning says if they were not enough.
     seed : int
         Seed of the random vectors.
 
@@ -64,7 +64,7 @@ class Lanczos(Solver):
 
 @dataclass(frozen=True)
 class BlockLanczos(Solver):
-    """Block Krylov iteration: matrix times matrix, not vector, which is what machines are fast at.
+    """Block Krylov iteration: products of matrices, which are faster than those with vectors.
 
     Parameters
     ----------
@@ -113,7 +113,7 @@ class BlockLanczos(Solver):
 
 
 def converge(krylov: Krylov, rank: int, tol: float, restarts: int) -> None:
-    """Restart until `rank` Ritz values have settled, and a fresh start finds no others."""
+    """Restart until `rank` Ritz values have converged, and a fresh start finds no others."""
     most = max(krylov.capacity - 1, 1)
     keep = min(rank + max(1, (krylov.capacity - rank) // 2), most)
     settled: np.ndarray | None = None
@@ -129,14 +129,14 @@ def converge(krylov: Krylov, rank: int, tol: float, restarts: int) -> None:
         if not left:
             break
         if done:
-            # Only what has settled stays: with X, the residuals of the basis are forgotten.
+            # Only what has converged is kept: with X, the residuals of the basis are dropped.
             settled = values
             krylov.compress(min(rank, most))
             krylov.start_afresh()
         else:
             krylov.compress(keep)
     warnings.warn(
-        f"Lanczos: residual {float(residual.max()):.2g} after {restarts} restarts, tol asks for "
+        f"Lanczos: residual norm {float(residual.max()):.2g} after {restarts} restarts, tol needs "
         f"{close:.2g}; raise steps= or restarts=",
         RuntimeWarning,
         stacklevel=2,

@@ -1,13 +1,13 @@
 r"""The whole spectrum of a large block from a low-rank factor, estimated in linear time.
 
-A pivoted Cholesky factor A = F F' + E carries the bulk. Its eigenvectors U see a little of the
-residual E too, and three moments of E say the rest:
+A pivoted Cholesky factor A = F F' + E holds most of the trace. With U the eigenvectors of the
+factor, three corrections account for the residual E:
 
-1. **Rayleigh-Ritz.** Theta are the eigenvalues of U'AU, which take up what E has within U.
-2. **Coupling.** What A does between a Ritz vector and the outside, b_j = |(I - UU') A u_j|, raises
-   theta_j as in the matrix [[theta_j, b_j], [b_j, c]] of order two, c the mean of what is outside.
-3. **Tail.** Outside, C = (I - UU') A (I - UU') has a known trace and Frobenius norm. Its
-   eigenvalues are taken to fall like :math:`\exp(-b\, (i/N)^p)`, scaled to both.
+1. **Rayleigh-Ritz.** Theta are the eigenvalues of U'AU, which include the part of E within U.
+2. **Coupling.** The coupling of a Ritz vector to the complement, b_j = |(I - UU') A u_j|, raises
+   theta_j as in the matrix [[theta_j, b_j], [b_j, c]] of order two, c the mean eigenvalue there.
+3. **Tail.** On the complement, C = (I - UU') A (I - UU') has a known trace and Frobenius norm. Its
+   eigenvalues are assumed to decay like :math:`\exp(-b\, (i/N)^p)`, scaled to match both.
 
 Up to `MAX_FACTOR_ROWS` rows the products with E are complete. Above, rows are sampled. The spectrum
 comes with *alternatives*, equally consistent with what was computed: other shapes p of the tail,
@@ -33,14 +33,14 @@ from lorenyi.spectra.bounds import MAX_ROUNDOFF
 from lorenyi.spectra.cholesky import Factor, subsample
 from lorenyi.spectra.spectrum import Spectrum
 
-MAX_FACTOR_ROWS = 16_000  # of which a factor is kept; more are streamed through its pivots
-SAMPLED_ROWS = 8_000  # of these, among which products with the residual are taken
+MAX_FACTOR_ROWS = 16_000  # whose factor is kept; more rows are streamed through its pivots
+SAMPLED_ROWS = 8_000  # of these, used for products with the residual
 TAIL_ROWS = 600  # rows whose entries give the tail's Frobenius norm
-COMPLETE = 1e-8  # of the trace: what is left then is next to nothing
-ROUNDED = float(np.finfo(np.float32).eps)  # of products in float32; seen: half of it
-# Shapes p of the tail, and strengths of the coupling: of the value, then of the alternatives. On
-# eleven tables the third moment of the tail asked for p of 0.5 to 1, and the exact entropies for
-# strengths of 0.3 to 1.
+COMPLETE = 1e-8  # share of the trace: a residual below it is negligible
+ROUNDED = float(np.finfo(np.float32).eps)  # error of products in float32; measured: half of it
+# Shapes p of the tail and strengths of the coupling: first those of the value, then those of the
+# alternatives. On eleven tables the third moment of the tail gave p between 0.5 and 1, and the
+# exact entropies gave strengths between 0.3 and 1.
 SHAPES = (0.7, 0.5, 1.0)
 STRENGTHS = (0.7, 0.4, 1.0)
 
@@ -73,11 +73,11 @@ class LowRank:
 
     @property
     def rest(self) -> float:
-        """The share of the trace that the factor leaves."""
+        """The residual's share of the trace."""
         return self.factor.rest / self.A.mass
 
     def grow(self, count: int) -> bool:
-        """Add up to so many columns; tell whether any was added."""
+        """Add up to `count` columns; return whether any was added."""
         return self.factor.grow(count)
 
     def spectrum(self) -> Spectrum:
@@ -96,7 +96,7 @@ class LowRank:
 
 
 def _completed(A: Gram, moments: np.ndarray) -> Spectrum:
-    """Return the spectrum of a factor that leaves next to nothing, or that spread evenly."""
+    """Return the spectrum of a complete factor; the alternative spreads the residual evenly."""
     values = np.maximum(_arrays.eigvalsh(moments)[::-1], 0.0)
     total, places = float(values.sum()), len(A) - len(values)
     ones = np.ones(len(values))
@@ -109,7 +109,7 @@ def _completed(A: Gram, moments: np.ndarray) -> Spectrum:
 
 
 class Pivots:
-    """Rows that stand for all: the map from a row's kernel with them to its row of the factor."""
+    """Pivot rows, and the map from a row's kernel with them to its row of the factor."""
 
     def __init__(self, factor: Factor) -> None:
         self.rows = factor.A.take(factor.pivots)
@@ -148,11 +148,11 @@ def _kernel_moments(pivots: InMemory, rows: InMemory, start: int) -> np.ndarray:
 
 
 class _Estimation:
-    """What a factor F of A and some rows of the residual E = A - F F' tell of the spectrum.
+    """The spectrum estimated from a factor F of A and some rows of the residual E = A - F F'.
 
     Q is an orthonormal basis of the factor's columns. Products with E are taken among all rows of
-    A, or among m sampled rows, weighted to the same trace. Sums over two or more different rows are
-    those of A then, up to noise; where rows coincide they are too large by n/m, and scaled.
+    A, or among m sampled rows, weighted to the same trace. Then sums over two or more different
+    rows are those of A up to noise; where rows coincide, they are too large by n/m and are scaled.
     """
 
     def __init__(self, A: Gram, part: Gram, moments: np.ndarray, F: np.ndarray) -> None:
@@ -173,11 +173,11 @@ class _Estimation:
         D = _symmetric(self.Q.T @ EQ)
         columns, square = self._squares(EQ, D)
         G = EQ.T @ EQ - D @ D
-        if self.share < 1:  # of pairs of equal rows there are too many
+        if self.share < 1:  # pairs of equal rows are too frequent in a sample
             same = (1 - self.share) * (self.Q * columns[:, None]).T @ self.Q
             G, square = G - same, square + 2 * float(np.trace(same))
         theta, Y = _arrays.eigh(self.lower.T @ self.lower + D)
-        # Sampled, a small square may come out negative: then it is none.
+        # In a sample a small square may come out negative: it is set to zero.
         coupling = np.maximum(np.einsum("ij,ij->j", Y, G @ Y), 0.0)
         theta = np.maximum(theta, 0.0)
 
@@ -230,7 +230,7 @@ def assembled(
     moved = 0.5 * (np.sign(gap) * np.sqrt(gap**2 + 4 * coupling) - gap)
     moved = np.clip(moved, -theta, None)
     shift = float(moved.sum())
-    if not 0 <= shift < 0.9 * rest:  # the tail would be used up: coupling is too strong to say
+    if not 0 <= shift < 0.9 * rest:  # coupling too strong to estimate: it would use up the tail
         moved, shift = np.zeros_like(theta), 0.0
     rest -= shift
     square = min(max(square + float(np.sum(moved**2 - 2 * mean * moved)), rest**2 / size), rest**2)
@@ -255,7 +255,7 @@ def tail_curve(
     shape : float
         p.
     nodes : int
-        At most so many distinct values; neighbors share one.
+        Maximum number of distinct values; neighbors share one.
 
     Returns
     -------

@@ -62,7 +62,7 @@ class Projection(Solver):
 
     @abstractmethod
     def matrix(self, n: int) -> np.ndarray:
-        """Return P itself (n x s), for study: E[P P'] = I."""
+        """Return P itself (n x s), for inspection: E[P P'] = I."""
 
 
 def leading_singular_values(Y: Array, rank: int) -> Array:
@@ -78,7 +78,7 @@ def leading_singular_values(Y: Array, rank: int) -> Array:
         moments = plain.T @ plain
     squares = descending(_arrays.eigvalsh(moments))[:rank]
     xp = _arrays.namespace(squares)
-    # Squaring costs half the digits of small values: only they justify a decomposition of Y.
+    # Squaring loses half the digits of small values: only these need a decomposition of Y.
     if float(squares[-1]) < 1e-6 * float(squares[0]):
         dense = Y.toarray() if _arrays.is_sparse(Y) else Y
         return _arrays.svd(dense)[1][:rank]
@@ -87,7 +87,7 @@ def leading_singular_values(Y: Array, rank: int) -> Array:
 
 @dataclass(frozen=True)
 class GaussianProjection(Projection):
-    r"""GRP: :math:`P = \sqrt{n/s}\, G`, G Gaussian with its columns orthonormalised. O(n^2 s).
+    r"""GRP: :math:`P = \sqrt{n/s}\, G`, G Gaussian with its columns orthonormalized. O(n^2 s).
 
     Parameters
     ----------
@@ -228,7 +228,7 @@ class SparseGraph(Projection):
 
     def _entries(self, n: int) -> tuple[np.ndarray, np.ndarray]:
         """Return for each column of P its p distinct rows, and their signed values."""
-        if self.size >= n:  # room for every column as it is: P = I
+        if self.size >= n:  # every column can be kept: P = I
             return np.arange(n)[:, None], np.ones((n, 1))
         s, p = self.size, min(self.p, n)
         draws = _arrays.uniform(self.seed, 1, s, p)

@@ -1,8 +1,8 @@
-"""Proofs: refine what is known of a Gram's spectrum until certified bounds are close.
+"""Certified bounds: refine a Gram's spectrum until the bounds are close.
 
 Each block of a Gram becomes a `Search` that can be refined: all eigenvalues at once, a pivoted
-Cholesky factor that grows, or a Krylov basis that grows. Those that leave the most open are refined
-until the certified width of the quantity asked for is below the tolerance.
+Cholesky factor that grows, or a Krylov basis that grows. Those that contribute most to the width
+are refined until the certified width of the wanted quantity is below the tolerance.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ from lorenyi.spectra.search import (
 from lorenyi.spectra.solver import Width, known_spectrum
 from lorenyi.spectra.spectrum import Spectrum
 
-SMALL = 300  # rows up to which all eigenvalues cost next to nothing
-FEW_BLOCKS = 64  # of which each is asked for what it leaves open
-MODERATE = 1200  # rows up to which they cost less than an iteration
-MAX_COLUMNS = 4000  # of a factor of a sample; 30,000 x 10 normal rows to 0.01 bits take 1,930
+SMALL = 300  # rows up to which all eigenvalues cost almost nothing
+FEW_BLOCKS = 64  # up to which the width that each block contributes is computed
+MODERATE = 1200  # rows up to which all eigenvalues cost less than an iteration
+MAX_COLUMNS = 4000  # of a factor of a sample; 30,000 x 10 normal rows to 0.01 bits need 1,930
 
 
 def share(rank: int | None, block: Gram, A: Gram) -> int | None:
@@ -49,7 +49,7 @@ def share(rank: int | None, block: Gram, A: Gram) -> int | None:
 
 @dataclass(frozen=True)
 class Choice:
-    """A method for one block: its name, why it was chosen, bytes it needs, and how to start it."""
+    """A method for one block: its name, the reason, bytes it needs, and how to start it."""
 
     method: str
     reason: str
@@ -66,7 +66,7 @@ class Prover:
     tol : float
         Width in bits of the certified interval to reach.
     memory : int or None
-        Bytes that may be used; half of what is free by default.
+        Bytes that may be used; by default half of the free memory.
     seed : int
         Seed of everything random.
     """
@@ -76,7 +76,7 @@ class Prover:
     seed: int
 
     def search(self, A: Gram, rank: int | None, width: Width | None) -> Spectrum:
-        """Refine the blocks until the width is reached, or nothing more can be learned."""
+        """Refine the blocks until the width is reached, or nothing more can be refined."""
         singles, blocks = A.reduced
         fixed = known_spectrum(singles, A.mass if not blocks else None)
         failure = FAILURE / max(len(blocks), 1)
@@ -90,7 +90,7 @@ class Prover:
                 break
         if gap > self.tol and spectrum.kind != "complete":  # then only rounding is left
             warnings.warn(
-                f"{A!r}: the certified width is {gap:.3g} bits, tol asks for {self.tol:.3g}; raise "
+                f"{A!r}: the certified width is {gap:.3g} bits, above tol={self.tol:.3g}; raise "
                 "tol=, give more memory=, a rank=, or use Exact()",
                 RuntimeWarning,
                 stacklevel=5,
@@ -150,9 +150,9 @@ class Prover:
         return Choice(f"BlockLanczos, {precision} matrix{joint}{kept}", reason, memory, start)
 
     def _rounding(self, A: Gram, rank: int | None, width: Width | None) -> float:
-        """Estimate in bits what products in float32 would add to the certified width.
+        """Estimate in bits how much products in float32 would add to the certified width.
 
-        What they may move of the mass is set against the eigenvalues of a sample of the rows.
+        Their rounding is compared with the eigenvalues of a sample of the rows.
         """
         eps = float(np.finfo(np.float32).eps)
         if _arrays.epsilon(A.reference) > 0.1 * eps:
@@ -177,7 +177,7 @@ class Prover:
         return search
 
     def _goal(self, A: Gram, width: Width) -> Goal:
-        """Return how far a spectrum of the block, were it the whole, is from the tolerance."""
+        """Return the width of a spectrum of the block, taken as the whole, over the tolerance."""
         return lambda spectrum: width(as_if_whole(spectrum, len(A))) / self.tol
 
     def _refine(
@@ -189,12 +189,12 @@ class Prover:
         width: Width,
         fixed: list[Spectrum],
     ) -> bool:
-        """Refine the blocks that leave the most open; False when none can be."""
+        """Refine the blocks that contribute most to the width; False when none can be."""
         spectra = [search.spectrum() for search in searches]
         certain = [as_if_certain(spectrum) for spectrum in spectra]
 
         def left_by(i: int, spectrum: Spectrum) -> float:
-            """Return how wide all is if only one block is not certain."""
+            """Return the width of the whole if only this block is uncertain."""
             together = [*fixed, *certain[:i], spectrum, *certain[i + 1 :]]
             return width(union(together, A.n, A.mass))
 
@@ -220,7 +220,7 @@ class Prover:
     def _instead(
         self, search: Search, rank: int | None, failure: float, width: Width
     ) -> Search | None:
-        """Return what to do when a search can learn no more: Krylov, in float64, then all."""
+        """Return the next method for a block: Krylov, then in float64, then all eigenvalues."""
         A = search.A
         if isinstance(search, FactorSearch):
             return self._general(A, rank, "", width).start(failure)

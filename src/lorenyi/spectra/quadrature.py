@@ -1,7 +1,7 @@
 r"""The whole spectrum of a block that no low-rank factor explains, from products with vectors.
 
-Many columns or a narrow kernel make a spectrum flat: behind a few large eigenvalues come thousands
-of small ones, of which a factor takes up one a column. What is needed of those is their density:
+Many columns or a narrow kernel make a spectrum flat: after a few large eigenvalues come thousands
+of small ones, of which a factor captures one per column. Only their density is needed:
 
 1. **Deflation.** One step of subspace iteration from the factor's columns, then Rayleigh-Ritz. The
    Ritz vectors V that have converged carry the large eigenvalues; outside them A is
@@ -34,7 +34,7 @@ from lorenyi.gram import Gram
 from lorenyi.spectra.lowrank import ROUNDED, STRENGTHS, Tail, assembled
 from lorenyi.spectra.spectrum import Spectrum
 
-STEPS = 32  # of Lanczos; 24 are an alternative. Where eigenvalues fall like a power it takes them
+STEPS = 32  # of Lanczos; 24 are an alternative. Eigenvalues that decay like a power need them
 ROWS = 512  # of the matrix at a time
 
 
@@ -48,7 +48,7 @@ class Quadrature:
     F : array
         Columns that span most of the large eigenvectors.
     tol : float
-        Bits that the coupling of what counts as converged may change the entropy of order 1 by.
+        Bits by which the coupling of converged vectors may change the entropy of order 1.
     seed : int
         Seed of the vectors.
     """
@@ -153,7 +153,7 @@ class Quadrature:
 
 
 def _orthonormal(X: np.ndarray) -> np.ndarray:
-    """Return an orthonormal basis of the columns, in float32, to whose precision it is one.
+    """Return a basis of the columns that is orthonormal to float32 precision.
 
     By the eigenvectors of X'X, in half the time of a QR decomposition.
     """
@@ -163,10 +163,11 @@ def _orthonormal(X: np.ndarray) -> np.ndarray:
 
 
 def _converged(theta: np.ndarray, coupling: np.ndarray, trace: float, n: int, tol: float) -> int:
-    """Return how many Ritz values, largest first, miss less than `tol` bits in all.
+    """Return how many Ritz values, largest first, have a total error below `tol` bits.
 
-    With eigenvalues near c outside, theta_j misses b_j^2 / (theta_j - c), of which each moves the
-    entropy of order 1 by log2(theta_j / c). What is not above c, or above rounding, has not.
+    With eigenvalues near c outside, theta_j is too small by b_j^2 / (theta_j - c), which changes
+    the entropy of order 1 by that times log2(theta_j / c). Values not above c, or not above
+    rounding, do not count as converged.
     """
     c = (trace - float(theta.sum())) / (n - len(theta))
     c = max(c, ROUNDED * math.sqrt(float(theta @ theta) / n))
@@ -180,7 +181,7 @@ def calibrated(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return nodes of all vectors, and counts with a given number, sum and sum of squares.
 
-    The mean of the weights is multiplied by 1 + p(x), p the quadratic polynomial that does it.
+    The mean of the weights is multiplied by 1 + p(x), p a quadratic polynomial.
     """
     x, w = nodes.ravel(), weights.ravel() / len(nodes)
     powers = (x / x.max())[:, None] ** np.arange(3)

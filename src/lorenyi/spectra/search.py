@@ -1,4 +1,4 @@
-"""Searches: what is known of a block's spectrum, and how to learn more of it."""
+"""Searches: bounds on a block's spectrum that can be refined."""
 
 from __future__ import annotations
 
@@ -18,15 +18,16 @@ from lorenyi.spectra.spectrum import Spectrum
 
 SAMPLE = 20_000  # rows up to which a Cholesky factor is kept whole
 PROVABLE = 2000  # rows up to which a Cholesky factor is cheaper than a probe
-# Residuals of Ritz vectors that are kept, in their values: a probe gives up what others know.
+# Largest residual norm, relative to the Ritz value, of Ritz vectors that are kept. It is smaller
+# for a probe, which discards the other vectors.
 SETTLED = {True: 0.3, False: 0.05}
-FAILURE = 1e-7  # of all probes of one spectrum together
-MAX_PRODUCTS = 3  # a row: then all eigenvalues would have been cheaper
+FAILURE = 1e-7  # probability that any probe of one spectrum fails
+MAX_PRODUCTS = 3  # per row: beyond, all eigenvalues would have been cheaper
 Goal = Callable[[Spectrum], float]
 
 
 class Search(ABC):
-    """A block's spectrum, known better after each `refine`."""
+    """Bounds on a block's spectrum that each `refine` makes narrower."""
 
     method: str
 
@@ -36,21 +37,21 @@ class Search(ABC):
     @property
     @abstractmethod
     def effort(self) -> int:
-        """What was spent so far: columns, products, bounds. It only grows, up to a limit."""
+        """Work done so far: columns, products, bounds. It only grows, up to a limit."""
 
     @abstractmethod
     def spectrum(self) -> Spectrum:
-        """Return what is known now."""
+        """Return the spectrum as known so far, with its bounds."""
 
     def refine(self, excess: float, goal: Goal) -> bool:
-        """Learn more; tell whether anything was done, so that no loop goes on without progress.
+        """Refine the bounds; return whether anything was done, so that every loop ends.
 
         Parameters
         ----------
         excess : float
-            The width now over the width wanted.
+            The current width over the wanted width.
         goal : callable
-            The same for another spectrum of this block, were it the whole.
+            The same ratio for another spectrum of this block, taken as the whole.
         """
         before = self.effort
         self._learn(excess, goal)
@@ -58,11 +59,11 @@ class Search(ABC):
 
     @abstractmethod
     def _learn(self, excess: float, goal: Goal) -> None:
-        """Learn more, where that is possible."""
+        """Refine the bounds, where that is possible."""
 
 
 def unsettled_mass(spectrum: Spectrum, mass: float) -> float:
-    """Return how much mass is not settled: the largest gap between the partial sums."""
+    """Return how much of the trace is undetermined: the largest gap between partial sums."""
     pair = enclosure(spectrum)
     if pair is None:
         return mass
@@ -80,7 +81,7 @@ def _sums(spectrum: Spectrum, places: int) -> np.ndarray:
 
 
 def as_if_whole(spectrum: Spectrum, n: int) -> Spectrum:
-    """Return a sample's spectrum as that of n rows and trace one, to see how wide it would be."""
+    """Return a sample's spectrum as that of n rows and trace one, to compute its width."""
     pair = enclosure(replace(spectrum, n=n)) or (spectrum, spectrum)
     peaked, spread = (Spectrum(end.values / end.trace, n, 1.0, counts=end.counts) for end in pair)
     proof = (peaked, spread)
@@ -88,7 +89,7 @@ def as_if_whole(spectrum: Spectrum, n: int) -> Spectrum:
 
 
 def as_if_certain(spectrum: Spectrum) -> Spectrum:
-    """Return a spectrum with what is open about it left out, to see what another leaves open."""
+    """Return a spectrum without its uncertainty, to compute how much another block adds."""
     pair = enclosure(spectrum)
     if pair is None:
         return spectrum
@@ -115,7 +116,7 @@ class WholeSearch(Search):
         return self._spectrum
 
     def _learn(self, excess: float, goal: Goal) -> None:
-        """There is nothing more to learn."""
+        """Do nothing: all eigenvalues are known."""
 
 
 class FactorSearch(Search):
@@ -133,12 +134,12 @@ class FactorSearch(Search):
         self.history: list[tuple[int, float]] = []
         self.streamed: Factor | Nystroem | None = None
         self.tight: tuple[float, float] | None = None
-        # What the last bound of the Frobenius norm was good for. It says where the residual's
-        # mass is not, which matters less where all eigenvalues count.
+        # By what factor the last bound of the Frobenius norm made the width smaller. That bound
+        # matters less where all eigenvalues count.
         self.gain = 0.0 if classical else np.inf
         if self.sampled:
             self.method = "Nyström from PivotedCholesky"
-        for _ in range(2):  # a pilot: how fast does the residual fall?
+        for _ in range(2):  # a pilot: how fast does the residual decay?
             self._grow(64)
 
     @property
@@ -153,14 +154,15 @@ class FactorSearch(Search):
         return grown
 
     def within(self, failure: float) -> FactorSearch:
-        """Return the search, with what its random bounds may fail with."""
+        """Return the search, with the probability that its random bounds may fail."""
         self.failure = failure
         return self
 
     def promising(self, target: float) -> bool:
-        """Tell whether the residual's trace will fall to `target` before `most` columns.
+        """Return whether the residual's trace will fall to `target` before `most` columns.
 
-        Along exp(-c r^a), log(trace) against log(r) has slope a; it is read off the last halving.
+        For exp(-c r^a), log(-log(trace)) against log(r) has slope a, estimated from the last
+        halving.
         """
         size, rest = self.history[-1]
         if rest <= target:
@@ -174,7 +176,7 @@ class FactorSearch(Search):
         return bool(predicted <= target)
 
     def rehearse(self, goal: Goal) -> None:
-        """Grow the factor of the sample until the sample itself is well within the goal."""
+        """Grow the factor of the sample until the sample's own width is well within the goal."""
         while True:
             bound = self.factor.frobenius(self._new_seed(), 1e-3)
             excess = goal(self.factor.spectrum(bound)) / 0.6
@@ -182,7 +184,7 @@ class FactorSearch(Search):
                 return
 
     def _new_seed(self) -> int:
-        """Return a seed not used before: a bound's draws must not have shaped the factor."""
+        """Return an unused seed: a bound's draws must be independent of the factor's."""
         self.draws += 1
         return self.seed + 2**32 * self.draws
 
@@ -203,7 +205,7 @@ class FactorSearch(Search):
             self._grow_to(self.factor.rest / max(excess**0.8, 1.3))
 
     def _grow_to(self, target: float) -> bool:
-        """Grow until the residual's trace is below `target`, if that seems possible."""
+        """Grow until the residual's trace is below `target`, if that is expected to succeed."""
         if self.factor.size >= self.most or not self.promising(target):
             return False
         grown = False
@@ -234,7 +236,7 @@ class KrylovSearch(Search):
         self.rank, self.classical = rank or 64, rank is None
         self.failure, self.probing, self.probes = failure, False, 0
         self.room = min(room, len(A) // 3)
-        self.checked = (0, np.inf)  # size and excess when progress was last looked at
+        self.checked = (0, np.inf)  # size and excess when progress was last checked
         self.single, self.seen = single, [np.inf]  # excesses so far
         matrix = A.single() if single else A
         block = 64 if not hold else 32 if len(A) > 3000 else 16
@@ -251,11 +253,11 @@ class KrylovSearch(Search):
 
     @property
     def effort(self) -> int:
-        """Products with the matrix, and proofs, of which there is at most one a product."""
+        """Products with the matrix, and proofs, of which there is at most one per product."""
         return self.krylov.products + self.proofs
 
     def _learn(self, excess: float, goal: Goal) -> None:
-        """Grow the basis; probe when that is expected to be enough; settle the probe."""
+        """Grow the basis; probe when that is expected to suffice; read off the probe's bound."""
         krylov = self.krylov
         if krylov.complete or krylov.size > self.room or self._stuck(excess):
             return
@@ -281,9 +283,9 @@ class KrylovSearch(Search):
             self.probing = krylov.steps < 16
 
     def _stuck(self, excess: float) -> bool:
-        """Tell whether twice the columns have not brought the width down by a good part.
+        """Return whether doubling the columns has hardly reduced the width.
 
-        So it is for the classical entropy of a flat spectrum, where all eigenvalues count.
+        This happens for the classical entropy of a flat spectrum, where all eigenvalues count.
         """
         size, before = self.checked
         if not self.classical or self.krylov.size < 2 * size:
@@ -292,15 +294,15 @@ class KrylovSearch(Search):
         return size > 0 and excess > 0.8 * before and excess > 1e3
 
     def _rounded(self, excess: float) -> bool:
-        """Tell whether all that is left is rounding: two looks in a row brought nothing."""
+        """Return whether only rounding is left: two refinements in a row had no effect."""
         self.seen.append(excess)
         return len(self.seen) > 3 and min(self.seen[-2:]) > 0.99 * self.seen[-3]
 
     def _enough(self, goal: Goal) -> int:
         """Return how many Ritz vectors to keep if a bound on the rest would reach the goal, or 0.
 
-        What is outside those that have settled is about as large as the next value; the iteration
-        that bounds it overshoots, by less the longer it goes on.
+        The largest eigenvalue outside the converged ones is about as large as the next value. The
+        iteration that bounds it overshoots, less with each step.
         """
         values, _, residual = self.krylov.ritz()
         unsettled = np.flatnonzero(residual > SETTLED[self.provable] * values)
@@ -308,7 +310,7 @@ class KrylovSearch(Search):
         if settled < 1:
             return 0
         if self.provable and not self.proven and settled >= self.rank:
-            return settled  # a proof costs no more than a step, and says how far there is to go
+            return settled  # a proof costs no more than a step, and gives the current width
         outside = float(values[settled] + 0.8 * residual[settled])
         if not self.provable:
             outside *= overshoot(len(self.A), self.krylov.block, 12, self.failure * 0.5**12)

@@ -1,4 +1,4 @@
-"""What every solver shares: structure first, then the blocks that remain."""
+"""The base class of all solvers: exact structure first, then the blocks that remain."""
 
 from __future__ import annotations
 
@@ -58,13 +58,13 @@ class Goal:
 class Solver(ABC):
     """A method for the leading eigenvalues, as a frozen value: `solver(A, rank)` -> `Spectrum`.
 
-    Equal rows, equality kernels and finite feature maps are used up before `solve` is called,
-    so a solver sees one block without such structure and need not know of it.
+    Equal rows, equality kernels and finite feature maps are exploited before `solve` is called,
+    so a solver sees one block without such structure.
 
     Attributes
     ----------
     alike : bool
-        Whether rows and columns of A are treated alike, so that `symmetric` will do.
+        Whether rows and columns of A are treated alike, so that `symmetric` suffices.
     progress : bool or callable, optional
         How to report on long calls.
     """
@@ -74,19 +74,19 @@ class Solver(ABC):
 
     @property
     def wanted_error(self) -> float | None:
-        """Computing error in bits that was asked for; None where the effort is fixed."""
+        """Requested computing error in bits; None where the effort is fixed."""
         return None
 
     @property
     def largest_error(self) -> float:
-        """Computing error in bits beyond which a result warns; any where the effort is fixed."""
+        """Computing error in bits beyond which a result warns; infinite where effort is fixed."""
         return math.inf
 
     def __call__(self, A: Gram, rank: int | None = None, width: Width | None = None) -> Spectrum:
         """Return the leading eigenvalues of A: at least `rank` of them, or all it can give.
 
-        `width` tells the certified width in bits of what is wanted; solvers whose effort is fixed
-        do not ask it.
+        `width` gives the certified width in bits of the wanted quantity; solvers of fixed effort
+        ignore it.
         """
         if rank is not None:
             require_rank(rank, A.n)
@@ -107,7 +107,7 @@ class Solver(ABC):
         return self(A, goal.rank)
 
     def proven(self, A: Gram, alpha: float, rank: int | None, width: Width) -> Spectrum:
-        """Return what bounds the entropy of an order and rank, until it is narrow enough."""
+        """Return a spectrum whose bounds on the entropy are as narrow as `width` asks for."""
         return self(A, rank, width)
 
     @abstractmethod
@@ -116,7 +116,7 @@ class Solver(ABC):
 
 
 def known_spectrum(values: Array, trace: float | None) -> list[Spectrum]:
-    """Return the Spectrum of eigenvalues known at sight, if there are any, in a list."""
+    """Return the Spectrum of eigenvalues known from structure, if there are any, in a list."""
     if not values.shape[0]:
         return []
     total = float(np.sum(_arrays.to_numpy(values), dtype=np.float64)) if trace is None else trace
@@ -129,10 +129,10 @@ def descending(values: Array) -> Array:
 
 
 def rayleigh(A: Gram | Array, V: Array) -> Array:
-    """Return v'Av for orthonormal columns held fixed: eigenvalues whose gradient is theirs.
+    """Return the Rayleigh quotients v'Av for orthonormal columns held constant.
 
-    For converged vectors the derivative of this line is the exact one of the eigenvalues; for
-    vectors after few steps it is the paper's approximation.
+    For converged vectors their derivative is the exact one of the eigenvalues; for vectors after
+    few steps it is the paper's approximation.
     """
     matrix = symmetric(A) if isinstance(A, Gram) else A
     return _arrays.namespace(V).sum(V * (matrix @ V), axis=0)
@@ -146,6 +146,6 @@ def require_size(argument: str, found: object, least: int, why: str) -> None:
 
 
 def require_seed(seed: object) -> None:
-    """Refuse a seed that is not an integer (any integer is one)."""
+    """Refuse a seed that is not an integer."""
     if not isinstance(seed, (int, np.integer)) or isinstance(seed, bool):
-        raise ValueError(f"seed={seed!r}: it must be an integer; the same seed, the same answer")
+        raise ValueError(f"seed={seed!r}: it must be an integer (same seed, same result)")

@@ -1,4 +1,4 @@
-"""The eigenvalues of a Gram as far as they are known: the hub between algebra and information."""
+"""The known eigenvalues of a Gram: the interface between linear algebra and entropies."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Spectrum:
     counts : array, optional
         How often each value occurs, once by default.
     proof : callable, optional
-        Gives two complete spectra that enclose the true one in the order of majorisation: one at
+        Gives two complete spectra that enclose the true one in the order of majorization: one at
         least as peaked, one at least as spread (see `lorenyi.spectra.bounds`).
     failure : float
         Probability, over the solver's own draws, that the proof does not hold; 0 if it always
@@ -84,7 +84,7 @@ class Spectrum:
             object.__setattr__(self, "values", xp.where(self.values > 0, self.values, 0.0))
 
     def _check(self, values: np.ndarray) -> float:
-        """Refuse eigenvalues that no kernel matrix of this trace has; return the least."""
+        """Refuse eigenvalues that no kernel matrix of this trace has; return the smallest."""
         counted = values if self.counts is None else values * _arrays.to_numpy(self.counts)
         total, least = float(counted.sum(axis=-1).max()), float(values.min())
         tolerance = max(values.shape[-1], 10) * 4 * float(np.finfo(values.dtype).eps)
@@ -110,7 +110,7 @@ class Spectrum:
         return least
 
     def _with(self, values: Array, **fields: Any) -> Spectrum:
-        """Return a spectrum made of this one: there is nothing to check again."""
+        """Return a spectrum derived from this one, without checking it again."""
         made = object.__new__(Spectrum)
         fields = {"proof": None, "failure": 0.0, "alternatives": (), **fields}
         vars(made).update(vars(self), values=values, **fields)
@@ -143,13 +143,13 @@ class Spectrum:
 
     @property
     def rest(self) -> Array:
-        """The mass that the values leave over (not negative)."""
+        """The rest of the trace beyond the values held (not negative)."""
         xp = _arrays.namespace(self.values)
         return xp.clip(self.trace - xp.sum(self.values), min=0.0)
 
     @property
     def unresolved(self) -> float:
-        """Size up to which an eigenvalue may be rounding: n eps lambda_1, and that of entries."""
+        """Size up to which an eigenvalue may be rounding: n eps lambda_1, or that of entries."""
         largest = float(_arrays.detach(self.values[0])) if len(self) else 0.0
         return (len(self) * _arrays.epsilon(self.values) + self.rounding) * largest
 
@@ -203,7 +203,7 @@ class Spectrum:
         return self._with(xp.concat([kept, tail], axis=-1), counts=counts, kind="complete")
 
     def _counted_low_rank(self, rank: int) -> Spectrum:
-        """Return L_k of values that occur several times, without writing them out."""
+        """Return L_k of values with counts, without expanding them."""
         counts = _arrays.to_numpy(self.counts).astype(np.float64)
         before = np.concatenate([[0.0], np.cumsum(counts)[:-1]])
         taken = np.clip(rank - before, 0.0, counts)
@@ -224,7 +224,7 @@ class Spectrum:
         return _arrays.take(self.values, np.repeat(np.arange(len(self)), counts))
 
     def bracket(self) -> tuple[Spectrum, Spectrum]:
-        """Return two complete spectra that enclose what the rest can be: peaked and spread.
+        """Return two complete spectra that enclose all possible ones: peaked and spread.
 
         With j values kept, the rest is filled with copies of the j-th (any true spectrum with
         these leading values is at most as peaked), or spread evenly (at least as peaked). j is
@@ -235,7 +235,7 @@ class Spectrum:
         values = _arrays.to_numpy(self.values)
         rest = self.trace - np.cumsum(values)
         places = self.n - np.arange(1, len(values) + 1)
-        # Equal values are not below the mean of their copies because a sum was rounded.
+        # Tolerance for rounded sums: equal values are not below the mean of their copies.
         slack = 4 * len(values) * _arrays.epsilon(self.values) * self.trace
         enough = (places > 0) & (values * np.maximum(places, 1) >= rest - slack)
         j = int(np.flatnonzero(enough)[-1]) + 1 if enough.any() else 0

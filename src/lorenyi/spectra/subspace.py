@@ -17,9 +17,9 @@ from lorenyi.spectra.spectrum import Spectrum
 class SubspaceIteration(Solver):
     r"""Multiply a random block a few times: :math:`Q_{t+1} R = A Q_t`, then Ritz values of Q'AQ.
 
-    Nothing is certified and nothing restarted, so it costs next to nothing besides its products:
-    the solver for a loss that is evaluated on every batch. After a few steps the value is about as
-    close as with Lanczos of twice the rank.
+    Nothing is certified and nothing is restarted, so it costs little more than its products. It
+    suits a loss that is evaluated on every batch. After a few steps the value is about as accurate
+    as with Lanczos of twice the rank.
 
     Parameters
     ----------
