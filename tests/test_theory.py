@@ -458,7 +458,7 @@ VARIANCE = {"eigenvalues": [0.6, 0.4], "sigma": [0.1, 0.1], "alpha": 2}
         (sketch_sizes, SIZES, {"lambda_r": 0}, "lambda_k = 0.1 and lambda_r = 0 are no .*: give"),
         (sketch_sizes, SIZES, {"lambda_r": 0.2}, "lambda_k = 0.1 and lambda_r = 0.2 are no"),
         (sketch_sizes, SIZES, {"lambda_k": 0.3}, "lambda_k = 0.3 and lambda_r = 0.02 are no"),
-        (sketch_sizes, SIZES, {"lambda_r": 1e-120}, "lambda_r = 1e-120 is numerically zero.* a lower k"),
+        (sketch_sizes, SIZES, {"lambda_r": 1e-120}, "lambda_r = 1e-120 is numerically.* a lower k"),
         (sketch_sizes, SIZES, {"constant": -1}, "constant must be positive .* got -1: 1 is usual"),
         (lanczos_steps, STEPS, {"k": 3}, "k must be a whole number, got 3: choose from 1 to 2"),
         (lanczos_steps, STEPS, {"eps": -0.1}, "eps must lie strictly between 0 and 1, got -0.1"),
