@@ -15,9 +15,9 @@ from sklearn.base import clone
 
 from lorenyi import Gaussian, Renyi, report
 from lorenyi.report import Finding, Table
-from lorenyi.report.finding import listed
 from lorenyi.report.page import embedded, write
 from lorenyi.report.pairs import clustered
+from lorenyi.report.wording import listed
 from lorenyi.selection import JMI, InformationSelector, JointInformation
 from lorenyi.selection.discretise import codes, equal_frequency
 

@@ -15,7 +15,7 @@ import polars as pl
 
 from lorenyi.cli import Refused
 from lorenyi.data.texts import parse
-from lorenyi.report.finding import counted
+from lorenyi.report.wording import counted
 
 SNIFFED = 100  # lines from which separator and heading are inferred
 MARKS = ("\t", ";", "|", ",")  # a comma may also be in numbers, so the others come first

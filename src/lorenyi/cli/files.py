@@ -16,7 +16,7 @@ import polars as pl
 
 from lorenyi.cli import Refused
 from lorenyi.cli.delimited import Raw, delimited, headed
-from lorenyi.report.finding import counted
+from lorenyi.report.wording import counted
 
 FORMATS = "CSV, TSV, Excel, JSON, Parquet, Arrow/Feather, .npz or .npy, plain or compressed"
 

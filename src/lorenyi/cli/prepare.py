@@ -13,7 +13,7 @@ from lorenyi.cli.options import Common
 from lorenyi.cli.reading import read_table
 from lorenyi.cli.tables import Read
 from lorenyi.functionals import Renyi
-from lorenyi.report.finding import counted
+from lorenyi.report.wording import counted
 from lorenyi.selection import Criterion, reading
 from lorenyi.selection.criteria import BaseCriterion
 

@@ -21,7 +21,7 @@ from lorenyi.cli import printable
 from lorenyi.cli.prepare import size
 from lorenyi.cli.tables import Read
 from lorenyi.report import Finding, Table
-from lorenyi.report.finding import plain
+from lorenyi.report.tables import plain
 
 MOST = 20  # rows of a table on a terminal
 COLUMNS = 15  # rows of the table of columns

@@ -21,17 +21,10 @@ from lorenyi.inference.chance import part
 from lorenyi.kernels import Kernel
 from lorenyi.report.dependence import Progress, dependences
 from lorenyi.report.eigenvalues import curve
-from lorenyi.report.finding import (
-    Finding,
-    Section,
-    Table,
-    at_order,
-    bits,
-    listed,
-    plain,
-    with_error,
-)
+from lorenyi.report.finding import Finding
 from lorenyi.report.pairs import heat_section
+from lorenyi.report.tables import Section, Table, plain
+from lorenyi.report.wording import at_order, bits, listed, with_error
 
 MEANING = {
     "S(x)": "entropy of x",

@@ -9,15 +9,9 @@ import numpy as np
 from lorenyi.functionals import Renyi
 from lorenyi.plots import SelectionPathDisplay
 from lorenyi.report.chosen_page import ends_of, sections, steps_of
-from lorenyi.report.finding import (
-    KERNEL_BITS,
-    Finding,
-    Table,
-    bits,
-    counted,
-    listed,
-    with_error,
-)
+from lorenyi.report.finding import KERNEL_BITS, Finding
+from lorenyi.report.tables import Table
+from lorenyi.report.wording import bits, counted, listed, with_error
 from lorenyi.selection import InformationSelector, NeighborInformation
 from lorenyi.selection.criteria import BaseCriterion
 

@@ -9,9 +9,8 @@ import numpy as np
 from lorenyi.data.reading import read_columns
 from lorenyi.plots import RelevanceDisplay, SelectionPathDisplay
 from lorenyi.report.eigenvalues import curve
-from lorenyi.report.finding import Section, Table
-from lorenyi.report.page import shortened, table_section
 from lorenyi.report.pictures import against
+from lorenyi.report.tables import Section, Table, shortened, table_section
 from lorenyi.selection import InformationSelector, reading
 from lorenyi.selection.criteria import BaseCriterion
 

@@ -1,4 +1,4 @@
-"""The page: answer, pictures, tables and settings in one file that asks nothing of the network.
+"""The page: answer, pictures, tables and settings in one file that loads nothing from the network.
 
 Names and values of a table are data. They go into the page as escaped text, or as JSON in which
 no character can end the element that holds it, and the script puts them on the page as text only.
@@ -11,17 +11,20 @@ import base64
 import hashlib
 import json
 import os
+import platform
 import re
 import tempfile
 from html import escape
+from importlib.metadata import PackageNotFoundError, version
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from lorenyi.report.finding import Finding, Section, plain, versions
+from lorenyi import __version__
+from lorenyi.report.tables import LONGEST, table_section
 
-ROOM = 700_000  # characters of a table's rows: the whole page stays below 1.5 MB
-LONGEST = 200  # characters of a name that are shown
+if TYPE_CHECKING:
+    from lorenyi.report.finding import Finding
 
 
 def page(finding: Finding) -> str:
@@ -66,33 +69,15 @@ def embedded(value: Any) -> str:
     return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
 
 
-def table_section(
-    title: str, text: str, table: Any, *, closed: bool = False, name: str = "column"
-) -> Section:
-    """Return a table that sorts and filters, cut where the page would grow too large."""
-    rows: list[list[Any]] = []
-    room = ROOM
-    for row in table.rows:
-        cells = [v if not isinstance(v, str) else shortened(v) for v in map(plain, row)]
-        room -= len(json.dumps(cells)) + 1
-        if room < 0:
-            text += f" The first {len(rows):,} of {len(table.rows):,} are shown."
-            break
-        rows.append(cells)
-    return {
-        "kind": "table",
-        "title": title,
-        "text": text,
-        "columns": list(table.columns),
-        "rows": rows,
-        "name": name,
-        "closed": closed,
-    }
-
-
-def shortened(text: str) -> str:
-    """Cut a long name."""
-    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
+def versions() -> dict[str, str]:
+    """Return the versions of what the numbers depend on."""
+    found = {"lorenyi": __version__}
+    for name in ("numpy", "scipy", "scikit-learn", "polars"):
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            found[name] = "not installed"
+    return {**found, "python": platform.python_version(), "system": platform.platform()}
 
 
 def write(text: str, path: Path) -> None:
