@@ -25,7 +25,7 @@ from lorenyi.report.tables import plain
 
 MOST = 20  # rows of a table on a terminal
 COLUMNS = 15  # rows of the table of columns
-PAUSE = 5.0  # seconds between lines of progress where standard error is no terminal
+PAUSE = 5.0  # seconds between lines of progress if standard error is not a terminal
 GRID = 40  # columns of a grid of shades
 SHADES = " ░▒▓█"
 BITS = {"score", "adds", "bits", "std. error", "chance", "beyond chance", "low", "high"}
@@ -34,13 +34,13 @@ Step = Callable[[str, float | None], None]
 
 
 def notes(lines: Sequence[str], quiet: bool) -> None:
-    """Say something on standard error."""
+    """Print a line on standard error."""
     for line in [] if quiet else lines:
         sys.stderr.write(f"lorenyi: {printable(line)}\n")
 
 
 def reading(table: Read, quiet: bool, columns: bool = True) -> None:
-    """Say on standard error how a table was read: its size, its columns, and what was guessed."""
+    """Print on standard error how a table was read: size, columns, and inferred settings."""
     if quiet:
         return
     notes([f"{table.name}: {size(table)}"], quiet)
@@ -63,8 +63,8 @@ def _columns(table: Read) -> None:
 
 @contextmanager
 def progress(what: str, quiet: bool) -> Iterator[Step]:
-    """Show on standard error how far the work is: a line that changes, or lines now and then."""
-    console = Console(file=sys.stderr)  # this one, also while another takes its place
+    """Show progress on standard error: one changing line, or occasional lines if piped."""
+    console = Console(file=sys.stderr)  # bound now: standard error may be replaced meanwhile
     if quiet:
         yield lambda message, share: None
         return
@@ -83,7 +83,7 @@ def progress(what: str, quiet: bool) -> Iterator[Step]:
 
 
 class _Clock:
-    """Tells how much time is left, where the share that is done is known."""
+    """Estimates the time left, if the share done is known."""
 
     def __init__(self) -> None:
         self.start = time.monotonic()
@@ -110,12 +110,12 @@ class _Lines:
 
 
 def as_json(finding: Finding) -> str:
-    """Return what was found for machines."""
+    """Return the result as JSON."""
     return json.dumps(finding.json(), indent=2, allow_nan=False) + "\n"
 
 
 def as_csv(finding: Finding) -> str:
-    """Return the table behind the answer, of a matrix the whole."""
+    """Return the table behind the answer as CSV; of a matrix, the whole matrix."""
     table = finding.grid or finding.table
     return "".join(map(_line, (table.columns, *table.rows)))
 
@@ -124,16 +124,16 @@ def _line(row: Sequence[Any]) -> str:
     text = StringIO()
     cells = [_inert(value) if isinstance(value, str) else plain(value) for value in row]
     csv.writer(text).writerow(["" if cell is None else cell for cell in cells])
-    return text.getvalue().removesuffix("\r\n") + "\n"  # so a cell with either end is quoted
+    return text.getvalue().removesuffix("\r\n") + "\n"  # cells with line ends are quoted
 
 
 def _inert(text: str) -> str:
-    """Return text that a spreadsheet does not take for a formula."""
+    """Return text that a spreadsheet does not interpret as a formula."""
     return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r")) else text
 
 
 def as_text(finding: Finding) -> str:
-    """Return the answer and its table for people."""
+    """Return the answer and its table as text."""
     console = Console(file=StringIO(), force_terminal=Console().is_terminal, width=_width())
     for i, sentence in enumerate(finding.answer):
         console.print(Text(printable(sentence), style="bold" if i == 0 else ""))

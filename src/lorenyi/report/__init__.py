@@ -1,4 +1,4 @@
-"""Answers that can be shown: what was found, in words, as numbers, and as one self-contained page.
+"""Reports: results in words, as numbers, and as one self-contained HTML page.
 
 >>> from sklearn.datasets import load_iris
 >>> from lorenyi import report

@@ -1,4 +1,4 @@
-"""What a fitted selector chose, and why."""
+"""Report on the columns that a selector chose, and why."""
 
 from __future__ import annotations
 
@@ -30,18 +30,18 @@ def selection(
     sample_weight: Any = None,
     target: str = "the target",
 ) -> Finding:
-    """Report what a selector chose and why.
+    """Report the columns that a selector chose, and why.
 
     Parameters
     ----------
     selector : InformationSelector
         Fitted.
     X, y : arrays or data frames
-        What it was fitted to.
+        The data it was fitted to.
     sample_weight : array of n, optional
         As in `fit`.
     target : str
-        What y is called.
+        Name of y.
 
     Examples
     --------
@@ -56,7 +56,7 @@ def selection(
     """
     path = SelectionPathDisplay.from_estimator(selector)
     criterion = selector.criterion
-    # The score of a set is a share of this; scores of other criteria are not.
+    # Scores of a set of columns are at most this; scores of other criteria are not.
     whole = selector.target_entropy_ if criterion.of_the_set else None
     n, d = X.shape[0], selector.n_features_in_
     return Finding(

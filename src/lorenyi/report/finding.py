@@ -23,36 +23,36 @@ IN_NOTEBOOK = 12  # rows of the table
 
 @dataclass(repr=False)
 class Finding:
-    """The answer to one question about a table; `html` is a page of it, `save` writes that.
+    """The answer to one question about a table; `html` returns a page, `save` writes it.
 
     Parameters
     ----------
     question : str
-        What was asked.
+        The question.
     answer : list of str
-        Sentences; the first says it all.
+        Sentences; the first is the main result.
     facts : list of (str, str)
-        A few numbers worth a tile of their own: the number, and what it is.
+        Key numbers: the number, and its meaning.
     table : Table
         The numbers behind the answer.
     settings : dict
-        With what it was measured.
+        Settings of the measurement.
     python : str
-        Lines that measure it again.
+        Code that reproduces the numbers.
     sections : callable
-        Gives what the page shows below the answer, measured when a page is made.
+        Returns the sections of the page below the answer, computed when a page is made.
     extra : dict
-        What else belongs in JSON.
+        Further content of the JSON output.
     grid : Table, optional
         A square table, shown as shades.
     columns : Table, optional
-        The table's columns as they were read.
+        The types of the table's columns.
     command : str
-        The command line, where there was one.
+        The command line, if there was one.
     notes : list of str
-        What a reader should know about the data: guesses, things left out.
+        Remarks on the data: inferred types, columns left out.
     caution : str
-        What a reader should know about the numbers.
+        Remarks on the interpretation of the numbers.
     """
 
     question: str
@@ -70,7 +70,7 @@ class Finding:
     caution: str = KERNEL_BITS
 
     def json(self) -> dict[str, Any]:
-        """Return what was found as plain dictionaries, lists, text and numbers."""
+        """Return the result as plain dictionaries, lists, text and numbers."""
         found = {
             "question": self.question,
             "answer": self.answer,
@@ -103,11 +103,11 @@ class Finding:
         return f"<div><b>{title}</b>{sentences}{table}{more}{hint}</div>"
 
     def html(self) -> str:
-        """Return the report: one page that needs nothing from outside."""
+        """Return the report as one self-contained HTML page."""
         return page(self)
 
     def save(self, path: str | Path) -> None:
-        """Write the report; the file appears whole or not at all."""
+        """Write the report atomically."""
         write(self.html(), Path(path))
 
 

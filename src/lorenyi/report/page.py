@@ -81,11 +81,11 @@ def versions() -> dict[str, str]:
 
 
 def write(text: str, path: Path) -> None:
-    """Write a file so that it appears whole or not at all."""
+    """Write a file atomically."""
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
     try:
         with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
-            # Half of a surrogate pair, which a name can hold, has no form in UTF-8.
+            # A name can hold half of a surrogate pair, which UTF-8 cannot encode.
             file.write(text.encode("utf-8", "replace").decode())
         umask = os.umask(0)
         os.umask(umask)
@@ -115,7 +115,7 @@ def _text(value: str) -> str:
 
 
 def shortened_words(value: str) -> str:
-    """Cut what no sentence needs: hundreds of characters without a space."""
+    """Truncate words of hundreds of characters."""
     return re.sub(rf"\S{{{LONGEST},}}", lambda found: f"{found[0][: LONGEST - 1]}…", value)
 
 
