@@ -27,6 +27,9 @@ MOST = 20  # rows of a table on a terminal
 COLUMNS = 15  # rows of the table of columns
 PAUSE = 5.0  # seconds between lines of progress if standard error is not a terminal
 GRID = 40  # columns of a grid of shades
+BAR = 26  # characters of a column of bars
+WIDE = 100  # characters of a terminal that shows distributions, and headings on one line
+MIN_WORD = 8  # characters of a name that are always shown
 SHADES = " ░▒▓█"
 BITS = {"score", "adds", "bits", "std. error", "chance", "beyond chance", "low", "high"}
 FRACTIONS = BITS | {"eigenvalue", "sum"}  # with four digits after the point
@@ -55,7 +58,7 @@ def _columns(table: Read) -> None:
     shown = (rows if len(rows) <= COLUMNS else told)[:COLUMNS]
     if shown:
         console = Console(file=sys.stderr, width=_width())
-        console.print(_ruled(Table(table.described().columns, shown)))
+        console.print(_ruled(Table(table.described().columns, shown), console.width))
     if len(rows) > len(shown):
         others = "other columns of numbers" if len(told) <= COLUMNS else "other columns"
         sys.stderr.write(f"  ... and {len(rows) - len(shown):,} {others}\n")
@@ -142,7 +145,7 @@ def as_text(finding: Finding) -> str:
         console.print(_shaded(finding.grid))
         console.print()
     if finding.table.rows:
-        console.print(_ruled(finding.table))
+        console.print(_ruled(finding.table, console.width))
     left = len(finding.table.rows) - MOST
     if left > 0:
         console.print(Text(f"  ... and {left:,} more rows (--csv, --json or --report)"))
@@ -154,27 +157,66 @@ def _width() -> int:
     return console.width if console.is_terminal else 100
 
 
-def _ruled(table: Table) -> Lines:
+def _ruled(table: Table, width: int) -> Lines:
     lines = Lines(box=None, pad_edge=True, header_style="dim")
+    table = table if width >= WIDE else _narrow(table)
     barred = None if table.bar is None else list(table.columns).index(table.bar)
+    figures = [all(not isinstance(row[c], str) for row in table.rows) for c in _range(table)]
     for c, name in enumerate(table.columns):
-        figures = all(not isinstance(row[c], str) for row in table.rows)
         lines.add_column(
-            Text(name),
-            justify="right" if figures else "left",
+            Text(name.replace(" ", "\n") if width < WIDE else name),
+            justify="right" if figures[c] else "left",
             overflow="fold",
-            no_wrap=figures or name == "distribution",
+            no_wrap=figures[c] or name == "distribution",
         )
     if barred is not None:
         lines.add_column("")
     shown = table.rows[:MOST]
     most = max((abs(row[barred]) for row in shown), default=0.0) if barred is not None else 0.0
-    for row in shown:
-        cells: list[Any] = [_cell(name, v) for name, v in zip(table.columns, row, strict=True)]
-        if barred is not None:
-            cells.append(Bar(most or 1.0, 0, max(float(row[barred]), 0.0), width=24, color="cyan"))
-        lines.add_row(*cells)
+    cells = [[_cell(name, v) for name, v in zip(table.columns, row, strict=True)] for row in shown]
+    words = [c for c in _range(table) if not figures[c] and table.columns[c] != "distribution"]
+    _shorten(cells, table.columns, words, width - BAR * (barred is not None))
+    for row, line in zip(shown, cells, strict=True):
+        bar = [] if barred is None else [_bar(float(row[barred]), most)]
+        lines.add_row(*line, *bar)
     return lines
+
+
+def _narrow(table: Table) -> Table:
+    """Leave out distributions, which take the room of names."""
+    kept = [c for c, name in enumerate(table.columns) if name != "distribution"]
+    return Table(
+        [table.columns[c] for c in kept], [[r[c] for c in kept] for r in table.rows], table.bar
+    )
+
+
+def _range(table: Table) -> range:
+    return range(len(table.columns))
+
+
+def _bar(value: float, most: float) -> Bar:
+    return Bar(most or 1.0, 0, max(value, 0.0), width=BAR - 2, color="cyan")
+
+
+def _shorten(
+    cells: list[list[Text]], heads: Sequence[str], words: Sequence[int], width: int
+) -> None:
+    """Replace the middle of long words by an ellipsis, so that a row fits on one line."""
+    longest = [max(map(len, head.split()), default=0) for head in heads]
+    sizes = [max(longest[c], *(len(row[c]) for row in cells)) for c in range(len(heads))]
+    others = sum(n for c, n in enumerate(sizes) if c not in words)
+    room, left = width - 2 * len(heads) - others, len(words)
+    for taken in sorted(sizes[c] for c in words):  # short columns leave room to the others
+        if taken <= room // left:
+            room, left = room - taken, left - 1
+    if not left:
+        return
+    most = max(room // left, MIN_WORD)
+    for row in cells:
+        for c in words:
+            if len(row[c]) > most:
+                text, half = row[c].plain, (most - 1) // 2
+                row[c] = Text(f"{text[: most - 1 - half]}…{text[len(text) - half :]}")
 
 
 def _cell(name: str, value: Any) -> Text:
