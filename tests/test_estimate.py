@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import lorenyi as lr
-from lorenyi.estimate import Influence
+from lorenyi.estimate import Estimate, Influence
 
 unhurried = settings(deadline=None)
 
@@ -367,3 +367,11 @@ def test_numbers_of_numpy_keep_what_bits_are_about():
 def test_arrays_take_bits_as_numbers():
     assert (np.array([1.0, 2.0]) * lr.Estimate.within(1.0, 1.5, 2.0)).tolist() == [1.5, 3.0]
     assert np.exp2(lr.entropy(["a", "b"])) == 2.0
+
+
+def test_an_amount_without_standard_error_is_shown_without_its_rounding():
+    for value in (-8.9e-12, 3e-13, -0.0):
+        assert repr(Estimate(value)) == "0.0 bits"
+        assert float(Estimate(value)) == value
+    assert repr(Estimate(1.23e-7)) == "1.23e-07 bits"
+    assert repr(Estimate(1e-12, unit="")) == "1e-12"

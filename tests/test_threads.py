@@ -135,7 +135,7 @@ def test_many_threads_at_once_agree_with_one_and_restore_the_setting():
 
 
 def test_tensors_keep_the_threads_that_their_user_gave_them():
-    import torch
+    torch = pytest.importorskip("torch")
 
     with threadpool_limits(limits=2, user_api="blas"):
         seen.clear()

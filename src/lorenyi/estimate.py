@@ -13,6 +13,8 @@ import numpy as np
 
 from lorenyi import _html
 
+MAX_DIGITS = 10  # after the point of an amount without standard error: smaller ones are rounding
+
 # The table that was sampled: its number of rows (tables of equal length are taken to be the same)
 # or a name, and its number of points.
 Rows: TypeAlias = tuple[int | str, float]
@@ -206,7 +208,8 @@ class Estimate(float):
         unit = f" {self.unit}" if self.unit else ""
         error = self.standard_error
         if not error > 1e-12 * max(abs(float(self)), 1e-12):  # NaN, or none
-            shown = f"{float(self):.6g}" if float(self) % 1 else f"{float(self)}"
+            value = round(float(self), MAX_DIGITS) + 0.0 if self.unit else float(self)
+            shown = f"{value:.6g}" if value % 1 else f"{value}"
             return shown + unit + self._computed()
         digits = _digits(error, 2)
         return f"{float(self):.{digits}f} ± {error:.{digits}f}{unit}{self._computed()}"

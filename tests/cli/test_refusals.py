@@ -80,7 +80,7 @@ WRONG = {
     ),
     "no target": (["select", "good.csv"], "select needs --target"),
     "no x": (["measure", "good.csv"], "measure needs --x"),
-    "no data": (["select", "--target", "y"], "give a file (- for standard input), or --example"),
+    "no data": (["select", "--target", "y"], "give either a file (- for standard input) or"),
     "empty": (["select", "empty.csv", *SELECT], "empty.csv: is empty"),
     "blank": (["select", "blank.csv", *SELECT], "blank.csv: is empty"),
     "only a heading": (["matrix", "heading.csv"], "heading.csv: has no rows"),

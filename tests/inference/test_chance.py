@@ -1,5 +1,7 @@
 """What chance shows, and values without it, against their definitions."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -118,3 +120,9 @@ def test_bad_input_is_named():
         lr.chance_level(x, y, permutations=0)
     with pytest.raises(ValueError, match="same rows"):
         lr.corrected(x, y[:2])
+
+
+def test_a_chance_level_is_shown_on_one_line():
+    x = np.linspace(0.0, 1.0, 30)
+    shown = repr(lr.chance_level(x, x[::-1], permutations=12))
+    assert re.fullmatch(r"Chance\(mean=0\.\d+, standard_error=0\.\d+, 12 permutations\)", shown)

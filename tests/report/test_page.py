@@ -6,6 +6,7 @@ import json
 import re
 from html import unescape
 from html.parser import HTMLParser
+from importlib.resources import files
 
 import numpy as np
 import oracles
@@ -14,10 +15,12 @@ import pytest
 from sklearn.base import clone
 
 from lorenyi import Gaussian, Renyi, report
+from lorenyi.plots.style import ACCENT, INK, SERIES, SOFT
 from lorenyi.report import Finding, Table
-from lorenyi.report.finding import listed
 from lorenyi.report.page import embedded, write
 from lorenyi.report.pairs import clustered
+from lorenyi.report.pictures import CLASSES
+from lorenyi.report.wording import listed
 from lorenyi.selection import JMI, InformationSelector, JointInformation
 from lorenyi.selection.discretise import codes, equal_frequency
 
@@ -233,3 +236,13 @@ def test_constant_columns_do_not_disturb_the_clusters():
     order, groups = clustered(shared)
     assert sorted(order) == [0, 1, 2]
     assert [sorted(group) for group in groups] == [[0, 1]]
+
+
+def test_the_page_has_the_colors_of_the_plots():
+    css = files("lorenyi.report").joinpath("page.css").read_text(encoding="utf-8")
+    light = css[: css.index("@media")]  # dark pages have lighter ones
+    found = dict(re.findall(r"--(\w+): (#[0-9a-f]{6})", light))
+    hues = re.findall(r"\.series\d \{ --hue: var\(--(\w+)\)", css)
+    assert [found[hue] for hue in hues] == list(SERIES[: len(hues)])
+    assert len(hues) == CLASSES
+    assert (found["ink"], found["soft"], found["pick"]) == (INK, SOFT, ACCENT)

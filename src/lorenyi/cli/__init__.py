@@ -1,8 +1,8 @@
 """The command `lorenyi`: questions about a table, answered in sentences, numbers or a page.
 
-Needs what ``pip install "lorenyi[cli]"`` brings; without it the command says so. Results go to
-standard output, all else to standard error. Exit codes: 0 done, 1 a computation failed, 2 bad
-input, 130 interrupted, 141 the reader of the output went away.
+Needs the packages of ``pip install "lorenyi[cli]"``. Results go to standard output, messages to
+standard error. Exit codes: 0 success, 1 a computation failed, 2 bad input, 130 interrupted, 141
+broken pipe.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ __all__ = ["main"]
 
 
 class Refused(Exception):
-    """Bad input: the message is the one line that is shown."""
+    """Bad input; the message is shown on one line."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -38,7 +38,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return _fail("interrupted", 130)
     except BrokenPipeError:
-        # Python would complain when it flushes what nobody reads any more.
+        # Otherwise Python raises an error when it flushes the closed pipe.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 141
     except Exception as error:
@@ -67,5 +67,5 @@ def _fail(line: str, code: int) -> int:
 
 
 def printable(text: str) -> str:
-    """Return text that cannot steer a terminal."""
+    """Return text without control characters."""
     return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)

@@ -1,4 +1,4 @@
-"""The parser of the command line: what is typed becomes one of the commands of `options`."""
+"""The parser of the command line, made from the commands of `options`."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ app = typer.Typer(
 def run(arguments: Sequence[str]) -> int:
     """Run one command and return its exit code."""
     for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):  # a terminal that cannot show a letter shows another
+        if hasattr(stream, "reconfigure"):  # replace characters it cannot encode
             stream.reconfigure(errors="replace")
     parser = typer.main.get_command(app)
     result = parser.main(list(arguments) or ["--help"], prog_name="lorenyi", standalone_mode=False)
@@ -32,7 +32,7 @@ def run(arguments: Sequence[str]) -> int:
         result.finding.command = " ".join(map(shlex.quote, ["lorenyi", *arguments]))
         result.deliver()
         return 0
-    if result == 130:  # what typer makes of an interruption
+    if result == 130:  # typer's code for an interruption
         raise KeyboardInterrupt
     return result if isinstance(result, int) else 0
 

@@ -1,4 +1,4 @@
-"""What the commands do: read, type, refuse what is wrong, measure, and hand over the answer."""
+"""The commands: read a table, type its columns, check, measure, and output the result."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from lorenyi.functionals import Renyi
 from lorenyi.selection import InformationSelector
 from lorenyi.spectra import Auto
 
-TESTS = 19  # permutations at each step of a given number of features: p-values down to .05
+TESTS = 19  # permutations per step for a given number of features: p-values down to .05
 
 
 def describe(asked: options.Describe) -> Job:
-    """Show what a table holds."""
+    """Show an overview of a table."""
     output = Output.of(asked)
     table = open_table(asked, lenient=True)
     target = None if asked.target is None else table.column(asked.target, "--target")
@@ -114,7 +114,7 @@ def measure(asked: options.Measure) -> Job:
 
 
 def matrix(asked: options.Matrix) -> Job:
-    """Measure the mutual information of each two columns."""
+    """Measure the mutual information of each pair of columns."""
     output = Output.of(asked)
     table = open_table(asked, lenient=True, suspects=asked.columns is None)
     used = table.frame.columns

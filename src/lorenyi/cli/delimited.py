@@ -1,4 +1,4 @@
-"""Tables as text: encoding, separator, heading, and what stands before the table.
+"""Tables as text: encoding, separator, header, and lines before the table.
 
 Cells stay text; `lorenyi.cli.kinds` types them.
 """
@@ -15,16 +15,16 @@ import polars as pl
 
 from lorenyi.cli import Refused
 from lorenyi.data.texts import parse
-from lorenyi.report.finding import counted
+from lorenyi.report.wording import counted
 
-SNIFFED = 100  # lines from which separator and heading are inferred
+SNIFFED = 100  # lines from which separator and header are inferred
 MARKS = ("\t", ";", "|", ",")  # a comma may also be in numbers, so the others come first
-EVEN = 0.95  # share of lines with equally many cells from which on a mark separates
+EVEN = 0.95  # share of lines with equally many cells that makes a mark the separator
 
 
 @dataclass
 class Raw:
-    """A table as its file has it."""
+    """A table of text, as in its file."""
 
     frame: pl.DataFrame
     notes: list[str] = field(default_factory=list)
@@ -96,7 +96,7 @@ def _decoded(data: bytes, name: str, encoding: str | None) -> tuple[str, list[st
 
 
 def _separator(lines: Sequence[str]) -> str:
-    """Return the mark that gives most lines the same number of cells, and more than one."""
+    """Return the separator that gives most lines the same number of cells, more than one."""
     best, found = 0.0, ","
     for mark in MARKS:
         widths = Counter(len(row) for row in csv.reader(lines, delimiter=mark) if row)
@@ -144,7 +144,7 @@ def _numbered(frame: pl.DataFrame) -> list[str]:
 
 
 def unique_names(given: Sequence[str]) -> list[str]:
-    """Return names without doubles and blanks."""
+    """Return names without duplicates and blanks."""
     names: list[str] = []
     for i, name in enumerate(given):
         name = name or f"column {i + 1}"

@@ -16,7 +16,7 @@ import polars as pl
 
 from lorenyi.cli import Refused
 from lorenyi.cli.delimited import Raw, delimited, headed
-from lorenyi.report.finding import counted
+from lorenyi.report.wording import counted
 
 FORMATS = "CSV, TSV, Excel, JSON, Parquet, Arrow/Feather, .npz or .npy, plain or compressed"
 
@@ -31,7 +31,7 @@ def load(
     path : str
         The file.
     header : bool, optional
-        Whether the first row holds names; found by the rows by default.
+        Whether the first row holds names; inferred from the rows by default.
     encoding : str, optional
         Of text; UTF-8, UTF-16 with a mark, or else Windows-1252 by default.
     sheet : str, optional
@@ -46,13 +46,13 @@ def load(
         return _parsed(data, ending, name, header, encoding, sheet)
     except Refused:
         raise
-    except Exception as error:  # each format has errors of its own
+    except Exception as error:  # each format has its own errors
         why = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
         raise Refused(f"{name}: cannot be read ({why[:160]}); it may be {FORMATS}") from None
 
 
 def named(path: str) -> str:
-    """Return what messages call a file."""
+    """Return the name of a file in messages."""
     return "standard input" if path == "-" else Path(path).name
 
 
@@ -186,7 +186,7 @@ def _cell(value: Any) -> str | None:
 
 
 def _arrays(data: bytes, name: str) -> Raw:
-    """Read NumPy arrays: X and y, or any arrays with one row each a point."""
+    """Read NumPy arrays: X and y, or any arrays with one row per point."""
     loaded = np.load(io.BytesIO(data), allow_pickle=False)
     arrays = {"x": loaded} if isinstance(loaded, np.ndarray) else dict(loaded)
     given = arrays.pop("feature_names", None)

@@ -1,7 +1,7 @@
-"""What the columns of a file hold: numbers, dates, categories, or names of rows.
+"""Types of the columns of a file: numbers, dates, categories, or identifiers.
 
-The rule for numbers and categories is that of the library (`lorenyi.data.kinds`); here text is read
-first, since files have no types, and options overrule.
+The rule for numbers and categories is that of the library (`lorenyi.data.kinds`). Here text is
+parsed first, since files have no types, and options override.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from lorenyi.cli import Refused
 from lorenyi.cli.tables import Read, matching
 from lorenyi.data.texts import GAPS, Parsed, parse
 
-REPEATED = 2.0  # mean number of rows of a category, below which text is nearly an identifier
+REPEATED = 2.0  # mean number of rows per category, below which text is nearly an identifier
 RARE = 5.0  # the same, below which a note warns of chance
 EMPTY = "no values"
 ID_NAME = re.compile(r"(^|[\W_])(id|idx|index|key|uuid|guid|rowid|row|no|nr)$", re.IGNORECASE)
@@ -29,7 +29,7 @@ def type_columns(
     date: Sequence[str],
     lenient: bool,
 ) -> None:
-    """Give every column its type; what options say comes first."""
+    """Give every column its type; options take precedence."""
     names = table.frame.columns
 
     def said(texts: Sequence[str], option: str) -> set[str]:
@@ -84,7 +84,7 @@ def _finite(series: pl.Series, table: Read, lenient: bool) -> pl.Series:
 def _text_column(
     series: pl.Series, table: Read, forms: Mapping[str, str | None], lenient: bool
 ) -> pl.Series:
-    """Return text as numbers, as dates, or as words without gaps."""
+    """Return text as numbers, as dates, or as words, with missing values marked."""
     name = series.name
     words = series.str.strip_chars()
     words = words.set(words.str.to_lowercase().is_in(list(GAPS)).fill_null(True), None)
@@ -103,7 +103,7 @@ def _text_column(
         _settle_wrong(series, found, table, lenient or asked is not None)
     table.forms[name] = found.form
     if found.kind == "number" and found.form:
-        table.numeric.add(name)  # what has a unit is measured, however few values there are
+        table.numeric.add(name)  # a column with a unit holds numbers, however few values it has
     if found.doubt:
         table.notes.append(f"{name}: {found.doubt}")
     if found.kind == "number":
@@ -113,7 +113,7 @@ def _text_column(
 
 
 def _plain_numbers(words: pl.Series) -> pl.Series | None:
-    """Return words as numbers, if all are in the form that every language writes."""
+    """Return words as numbers, if all are in plain decimal notation."""
     if words.null_count() == len(words) or words.str.contains(r"^0\d+$").any():
         return None
     for kind in (pl.Int64, pl.Float64):
@@ -145,11 +145,11 @@ def _settle_wrong(series: pl.Series, found: Parsed, table: Read, missing: bool) 
     )
 
 
-# ------------------------------------------------------------------------------- what names rows
+# ------------------------------------------------------------------------------- identifiers
 
 
 def suspects(table: Read) -> dict[str, str]:
-    """Return the columns that name rows rather than describe them, or are empty, and why."""
+    """Return the columns that are identifiers or empty, with the reason."""
     found = {}
     n = table.frame.height
     for name, column in table.typed().items():

@@ -1,7 +1,7 @@
-"""The commands as they are typed: each is a frozen value whose fields are its options.
+"""The commands and their options: each command is a dataclass whose fields are its options.
 
-Only the parser is imported here. What a command does is in `lorenyi.cli.commands`, which is
-imported when it runs, so that help and version come at once.
+Only the parser is imported here. The implementation is in `lorenyi.cli.commands`, which is
+imported when a command runs, so that help and version are fast.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Annotated, Any, Literal, get_type_hints
 
 import typer
 
-LIMIT = 40  # columns whose pairs are compared, unless more are asked for
+LIMIT = 40  # default number of columns whose pairs are compared
 
 Example = Literal["breast", "iris", "wine", "digits", "diabetes"]
 Named = Literal["neighbors", "joint", "mifs", "fou", "mrmr", "jmi", "jmim", "icap", "cmim", "disr"]
@@ -44,7 +44,7 @@ class Common:
         ),
     ] = None
     example: Annotated[
-        Example | None, _reading("A table of scikit-learn instead of a file.", "--example")
+        Example | None, _reading("A table from scikit-learn instead of a file.", "--example")
     ] = None
     numeric: Annotated[
         list[str] | None,
@@ -55,31 +55,35 @@ class Common:
     ] = None
     date: Annotated[
         list[str] | None,
-        _reading("Columns of dates, if need be with their form: day=%d/%m/%Y.", metavar="COLS"),
+        _reading("Columns of dates, optionally with their format: day=%d/%m/%Y.", metavar="COLS"),
     ] = None
     drop: Annotated[
         list[str] | None, _reading("Columns to leave out.", "--drop", metavar="COLS")
     ] = None
     keep: Annotated[
         list[str] | None,
-        _reading("Identifiers to take in all the same.", "--keep", metavar="COLS"),
+        _reading("Identifiers to include anyway.", "--keep", metavar="COLS"),
     ] = None
     header: Annotated[
         bool | None,
         _reading(
-            "Whether the first row holds names; found by the rows by default.",
+            "Whether the first row holds names; inferred by default.",
             "--header/--no-header",
             show_default=False,
         ),
     ] = None
-    encoding: Annotated[str | None, _reading("Of text: utf-8, cp1252, ...")] = None
-    sheet: Annotated[str | None, _reading("Of an Excel workbook; the first by default.")] = None
-    sample: Annotated[int | None, _reading("Rows to draw at random, of more.", min=2)] = None
+    encoding: Annotated[str | None, _reading("Encoding of text: utf-8, cp1252, ...")] = None
+    sheet: Annotated[str | None, _reading("Sheet of an Excel workbook; the first by default.")] = (
+        None
+    )
+    sample: Annotated[
+        int | None, _reading("Draw this many rows at random, if there are more.", min=2)
+    ] = None
     seed: Annotated[int, typer.Option(min=0, help="Seed of all random draws.")] = 0
     as_json: Annotated[bool, _output("Print JSON.", "--json")] = False
     as_csv: Annotated[bool, _output("Print CSV.", "--csv")] = False
-    report_file: Annotated[Path | None, _output("Also write a page (HTML).", "--report")] = None
-    quiet: Annotated[bool, _output("Print nothing but the result.", "--quiet", "-q")] = False
+    report_file: Annotated[Path | None, _output("Also write an HTML page.", "--report")] = None
+    quiet: Annotated[bool, _output("Print only the result.", "--quiet", "-q")] = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,7 +98,7 @@ class Measured(Common):
 
 @dataclass(frozen=True, kw_only=True)
 class Describe(Common):
-    """Show what a table holds: types, missing values, distributions, dependences."""
+    """Describe a table: types, missing values, distributions, dependences."""
 
     target: Annotated[
         str | None, typer.Option(help="A column whose dependence on the others is shown first.")
@@ -116,7 +120,7 @@ class Select(Common):
     n_features: Annotated[
         str, typer.Option(help="How many: a number, a share, auto, relevant or smallest.")
     ] = "auto"
-    criterion: Annotated[Named, typer.Option(help="What makes a column worth choosing.")] = (
+    criterion: Annotated[Named, typer.Option(help="Criterion that ranks the columns.")] = (
         "neighbors"
     )
     alpha: Annotated[
@@ -131,11 +135,11 @@ class Select(Common):
     groups: Annotated[
         list[str] | None,
         typer.Option(
-            help="Columns in or out together: a,b or a pattern*; repeat it.", metavar="COLS"
+            help="Columns chosen only together: a,b or a pattern*; repeatable.", metavar="COLS"
         ),
     ] = None
     given: Annotated[
-        str | None, typer.Option(help="Columns taken as known, chosen first.", metavar="COLS")
+        str | None, typer.Option(help="Columns that are chosen first.", metavar="COLS")
     ] = None
     task: Annotated[
         Literal["auto", "classification", "regression"],
@@ -143,27 +147,31 @@ class Select(Common):
     ] = "auto"
     missing: Annotated[
         Literal["error", "drop", "value"],
-        typer.Option(help="Missing values: an error, rows to drop, or a value of their own."),
+        typer.Option(help="Missing values: an error, drop their rows, or treat them as a value."),
     ] = "error"
     max_seconds: Annotated[
-        float | None, typer.Option(min=0.001, help="Begin no further step after that.")
+        float | None, typer.Option(min=0.001, help="Start no further step after that many seconds.")
     ] = None
     n_jobs: Annotated[int | None, typer.Option(help="Threads; all cores by default.")] = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class Measure(Measured):
-    """Measure entropy and mutual information, also given other columns, beside chance."""
+    """Measure entropy and (conditional) mutual information, with the chance level."""
 
-    x: Annotated[str, typer.Option(help="Columns on one side: a,b.", metavar="COLS")] = ""
-    y: Annotated[str | None, typer.Option(help="On the other side.", metavar="COLS")] = None
-    given: Annotated[str | None, typer.Option(help="Taken as known.", metavar="COLS")] = None
+    x: Annotated[str, typer.Option(help="First set of columns: a,b.", metavar="COLS")] = ""
+    y: Annotated[str | None, typer.Option(help="Second set of columns.", metavar="COLS")] = None
+    given: Annotated[str | None, typer.Option(help="Columns to condition on.", metavar="COLS")] = (
+        None
+    )
     permutations: Annotated[
-        int, typer.Option(min=0, help="Of the test of independence; 0: no test, no chance level.")
+        int, typer.Option(min=0, help="Permutations of the test; 0: no test, no chance level.")
     ] = 199
     certified: Annotated[
         float | None,
-        typer.Option(min=1e-12, help="Bounds on the computing error, so many bits wide."),
+        typer.Option(
+            min=1e-12, help="Certified bounds on the computed value, this many bits wide."
+        ),
     ] = None
     missing: Annotated[
         Literal["error", "drop"], typer.Option(help="Missing values: an error, or rows to drop.")
@@ -172,7 +180,7 @@ class Measure(Measured):
 
 @dataclass(frozen=True, kw_only=True)
 class Matrix(Measured):
-    """Measure the mutual information of each two columns, similar ones side by side."""
+    """Measure the mutual information of each pair of columns, similar ones side by side."""
 
     columns: Annotated[str | None, typer.Option(help="Only these.", metavar="COLS")] = None
     limit: Annotated[int, typer.Option(min=2, help="Most columns to compare.")] = LIMIT
@@ -187,9 +195,9 @@ class Spectrum(Measured):
     """Show the leading eigenvalues, and which rank and bandwidth suit the table."""
 
     columns: Annotated[str | None, typer.Option(help="Only these.", metavar="COLS")] = None
-    bandwidth: Annotated[float | None, typer.Option(min=1e-300, help="Of the Gaussian kernel.")] = (
-        None
-    )
+    bandwidth: Annotated[
+        float | None, typer.Option(min=1e-300, help="Bandwidth of the Gaussian kernel.")
+    ] = None
     missing: Annotated[
         Literal["error", "drop"], typer.Option(help="Missing values: an error, or rows to drop.")
     ] = "error"

@@ -1,4 +1,4 @@
-"""Where a finding goes: standard output, and a page."""
+"""Output of a result: standard output, and an HTML page."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from lorenyi.report import Finding
 
 @dataclass(frozen=True)
 class Output:
-    """Where a finding goes."""
+    """Destinations of the output."""
 
     json: bool
     csv: bool
@@ -26,7 +26,7 @@ class Output:
 
     @classmethod
     def of(cls, asked: Common) -> Output:
-        """Return what a command says of it."""
+        """Return the destinations that a command asks for."""
         return cls(asked.as_json, asked.as_csv, asked.report_file, asked.quiet)
 
     def __post_init__(self) -> None:
@@ -46,7 +46,7 @@ class Output:
 
 @dataclass(frozen=True)
 class Job:
-    """A finding on its way out."""
+    """A result and its destinations."""
 
     finding: Finding
     output: Output
@@ -68,7 +68,7 @@ class Job:
 
 
 def job(finding: Finding, table: Read, output: Output, reread: str, columns: bool = True) -> Job:
-    """Add to a finding what is known of its table, and how to read it again."""
+    """Add the table's columns, notes and reading code to a result."""
     finding.notes = table.notes
     finding.columns = table.described() if columns else None
     finding.settings = {"table": table.name, **finding.settings}
@@ -79,7 +79,7 @@ def job(finding: Finding, table: Read, output: Output, reread: str, columns: boo
 
 
 def named_steps(step: show.Step, names: Sequence[str]) -> show.Step:
-    """Return what shows the steps of a selector with the names of their columns."""
+    """Return a progress callback that replaces column numbers by names."""
 
     def shown(message: str, share: float | None) -> None:
         step(re.sub(r"feature (\d+)", lambda found: names[int(found[1])], message), share)

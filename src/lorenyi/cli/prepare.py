@@ -1,4 +1,4 @@
-"""What commands do before they measure: read, find columns, refuse what is wrong."""
+"""Preparation of a command: read the table, find columns, check the input."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from lorenyi.cli.options import Common
 from lorenyi.cli.reading import read_table
 from lorenyi.cli.tables import Read
 from lorenyi.functionals import Renyi
-from lorenyi.report.finding import counted
+from lorenyi.report.wording import counted
 from lorenyi.selection import Criterion, reading
 from lorenyi.selection.criteria import BaseCriterion
 
@@ -33,21 +33,21 @@ CRITERIA: dict[str, type[Criterion]] = {
 def open_table(
     asked: Common, *, spared: Sequence[str] = (), suspects: bool = True, lenient: bool = False
 ) -> Read:
-    """Read the file, or the example, and leave out what is not to be measured.
+    """Read the file, or the example, and leave out columns that are not to be measured.
 
     Parameters
     ----------
     asked : Common
         The command.
     spared : sequence of str
-        Columns that stay whatever they look like.
+        Columns to keep even if they look like identifiers.
     suspects : bool
-        Whether to leave out identifiers and empty columns; else the command names what it takes.
+        Whether to leave out identifiers and empty columns; not if the command names its columns.
     lenient : bool
-        Whether text among numbers is missing, and not an error.
+        Whether text among numbers counts as missing, instead of an error.
     """
     if (asked.data is None) == (asked.example is None):
-        raise Refused("give a file (- for standard input), or --example with a name; one of both")
+        raise Refused("give either a file (- for standard input) or --example with a name")
     table = read_table(
         asked.data,
         example=asked.example,
@@ -90,7 +90,7 @@ def target_of(table: Read, target: str | None, from_example: str | None) -> str:
 def criterion_named(
     name: str, alpha: float | None, rank: int | None, bins: int, table: Read
 ) -> BaseCriterion:
-    """Return the criterion: with an order or a rank certified, else from samples."""
+    """Return the criterion; with an order or a rank, that of certified entropies."""
     if name == "neighbors" and alpha is None and rank is None:
         return selection.NeighborInformation()
     name = "joint" if name == "neighbors" else name  # an order or a rank is that of an entropy
@@ -126,7 +126,7 @@ def how_many(text: str, features: int) -> int | float | str:
 
 
 def require_variety(table: Read, X: pl.DataFrame, y: pl.Series, task: str) -> None:
-    """Refuse a target or columns that do not vary; say what the target is taken for."""
+    """Refuse a target or columns that do not vary; note the target's type."""
     if y.n_unique() == 1:
         raise Refused(f"target {y.name!r} has only one value ({y[0]!r:.40}): choose another")
     constant = [name for name in X.columns if X[name].n_unique() == 1]
@@ -146,7 +146,7 @@ def require_variety(table: Read, X: pl.DataFrame, y: pl.Series, task: str) -> No
 
 
 def size(table: Read) -> str:
-    """Say how large a table is."""
+    """Return the size of a table in words."""
     kinds = [table.kind(name, column) for name, column in table.typed().items()]
     counts = {
         "numeric": sum(k.startswith("number") for k in kinds),

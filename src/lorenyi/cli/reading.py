@@ -48,13 +48,13 @@ def read_table(
         As in `lorenyi.cli.files.load`.
     numeric, categorical, date : sequences of str
         Names or patterns of columns, several separated by commas. A date may be followed by its
-        form: "day=%d/%m/%Y".
+        format: "day=%d/%m/%Y".
     sample : int, optional
-        Rows to draw at random, where there are more.
+        Rows to draw at random, if there are more.
     seed : int
         Of the draw.
     lenient : bool
-        Whether text among numbers is missing, and not an error.
+        Whether text among numbers counts as missing, instead of an error.
     """
     options = {
         "example": example,

@@ -21,12 +21,15 @@ from lorenyi.cli import printable
 from lorenyi.cli.prepare import size
 from lorenyi.cli.tables import Read
 from lorenyi.report import Finding, Table
-from lorenyi.report.finding import plain
+from lorenyi.report.tables import plain
 
 MOST = 20  # rows of a table on a terminal
 COLUMNS = 15  # rows of the table of columns
-PAUSE = 5.0  # seconds between lines of progress where standard error is no terminal
+PAUSE = 5.0  # seconds between lines of progress if standard error is not a terminal
 GRID = 40  # columns of a grid of shades
+BAR = 26  # characters of a column of bars
+WIDE = 100  # characters of a terminal that shows distributions, and headings on one line
+MIN_WORD = 8  # characters of a name that are always shown
 SHADES = " ░▒▓█"
 BITS = {"score", "adds", "bits", "std. error", "chance", "beyond chance", "low", "high"}
 FRACTIONS = BITS | {"eigenvalue", "sum"}  # with four digits after the point
@@ -34,13 +37,13 @@ Step = Callable[[str, float | None], None]
 
 
 def notes(lines: Sequence[str], quiet: bool) -> None:
-    """Say something on standard error."""
+    """Print a line on standard error."""
     for line in [] if quiet else lines:
         sys.stderr.write(f"lorenyi: {printable(line)}\n")
 
 
 def reading(table: Read, quiet: bool, columns: bool = True) -> None:
-    """Say on standard error how a table was read: its size, its columns, and what was guessed."""
+    """Print on standard error how a table was read: size, columns, and inferred settings."""
     if quiet:
         return
     notes([f"{table.name}: {size(table)}"], quiet)
@@ -55,7 +58,7 @@ def _columns(table: Read) -> None:
     shown = (rows if len(rows) <= COLUMNS else told)[:COLUMNS]
     if shown:
         console = Console(file=sys.stderr, width=_width())
-        console.print(_ruled(Table(table.described().columns, shown)))
+        console.print(_ruled(Table(table.described().columns, shown), console.width))
     if len(rows) > len(shown):
         others = "other columns of numbers" if len(told) <= COLUMNS else "other columns"
         sys.stderr.write(f"  ... and {len(rows) - len(shown):,} {others}\n")
@@ -63,8 +66,8 @@ def _columns(table: Read) -> None:
 
 @contextmanager
 def progress(what: str, quiet: bool) -> Iterator[Step]:
-    """Show on standard error how far the work is: a line that changes, or lines now and then."""
-    console = Console(file=sys.stderr)  # this one, also while another takes its place
+    """Show progress on standard error: one changing line, or occasional lines if piped."""
+    console = Console(file=sys.stderr)  # bound now: standard error may be replaced meanwhile
     if quiet:
         yield lambda message, share: None
         return
@@ -83,7 +86,7 @@ def progress(what: str, quiet: bool) -> Iterator[Step]:
 
 
 class _Clock:
-    """Tells how much time is left, where the share that is done is known."""
+    """Estimates the time left, if the share done is known."""
 
     def __init__(self) -> None:
         self.start = time.monotonic()
@@ -110,12 +113,12 @@ class _Lines:
 
 
 def as_json(finding: Finding) -> str:
-    """Return what was found for machines."""
+    """Return the result as JSON."""
     return json.dumps(finding.json(), indent=2, allow_nan=False) + "\n"
 
 
 def as_csv(finding: Finding) -> str:
-    """Return the table behind the answer, of a matrix the whole."""
+    """Return the table behind the answer as CSV; of a matrix, the whole matrix."""
     table = finding.grid or finding.table
     return "".join(map(_line, (table.columns, *table.rows)))
 
@@ -124,16 +127,16 @@ def _line(row: Sequence[Any]) -> str:
     text = StringIO()
     cells = [_inert(value) if isinstance(value, str) else plain(value) for value in row]
     csv.writer(text).writerow(["" if cell is None else cell for cell in cells])
-    return text.getvalue().removesuffix("\r\n") + "\n"  # so a cell with either end is quoted
+    return text.getvalue().removesuffix("\r\n") + "\n"  # cells with line ends are quoted
 
 
 def _inert(text: str) -> str:
-    """Return text that a spreadsheet does not take for a formula."""
+    """Return text that a spreadsheet does not interpret as a formula."""
     return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r")) else text
 
 
 def as_text(finding: Finding) -> str:
-    """Return the answer and its table for people."""
+    """Return the answer and its table as text."""
     console = Console(file=StringIO(), force_terminal=Console().is_terminal, width=_width())
     for i, sentence in enumerate(finding.answer):
         console.print(Text(printable(sentence), style="bold" if i == 0 else ""))
@@ -142,7 +145,7 @@ def as_text(finding: Finding) -> str:
         console.print(_shaded(finding.grid))
         console.print()
     if finding.table.rows:
-        console.print(_ruled(finding.table))
+        console.print(_ruled(finding.table, console.width))
     left = len(finding.table.rows) - MOST
     if left > 0:
         console.print(Text(f"  ... and {left:,} more rows (--csv, --json or --report)"))
@@ -154,27 +157,66 @@ def _width() -> int:
     return console.width if console.is_terminal else 100
 
 
-def _ruled(table: Table) -> Lines:
+def _ruled(table: Table, width: int) -> Lines:
     lines = Lines(box=None, pad_edge=True, header_style="dim")
+    table = table if width >= WIDE else _narrow(table)
     barred = None if table.bar is None else list(table.columns).index(table.bar)
+    figures = [all(not isinstance(row[c], str) for row in table.rows) for c in _range(table)]
     for c, name in enumerate(table.columns):
-        figures = all(not isinstance(row[c], str) for row in table.rows)
         lines.add_column(
-            Text(name),
-            justify="right" if figures else "left",
+            Text(name.replace(" ", "\n") if width < WIDE else name),
+            justify="right" if figures[c] else "left",
             overflow="fold",
-            no_wrap=figures or name == "distribution",
+            no_wrap=figures[c] or name == "distribution",
         )
     if barred is not None:
         lines.add_column("")
     shown = table.rows[:MOST]
     most = max((abs(row[barred]) for row in shown), default=0.0) if barred is not None else 0.0
-    for row in shown:
-        cells: list[Any] = [_cell(name, v) for name, v in zip(table.columns, row, strict=True)]
-        if barred is not None:
-            cells.append(Bar(most or 1.0, 0, max(float(row[barred]), 0.0), width=24, color="cyan"))
-        lines.add_row(*cells)
+    cells = [[_cell(name, v) for name, v in zip(table.columns, row, strict=True)] for row in shown]
+    words = [c for c in _range(table) if not figures[c] and table.columns[c] != "distribution"]
+    _shorten(cells, table.columns, words, width - BAR * (barred is not None))
+    for row, line in zip(shown, cells, strict=True):
+        bar = [] if barred is None else [_bar(float(row[barred]), most)]
+        lines.add_row(*line, *bar)
     return lines
+
+
+def _narrow(table: Table) -> Table:
+    """Leave out distributions, which take the room of names."""
+    kept = [c for c, name in enumerate(table.columns) if name != "distribution"]
+    return Table(
+        [table.columns[c] for c in kept], [[r[c] for c in kept] for r in table.rows], table.bar
+    )
+
+
+def _range(table: Table) -> range:
+    return range(len(table.columns))
+
+
+def _bar(value: float, most: float) -> Bar:
+    return Bar(most or 1.0, 0, max(value, 0.0), width=BAR - 2, color="cyan")
+
+
+def _shorten(
+    cells: list[list[Text]], heads: Sequence[str], words: Sequence[int], width: int
+) -> None:
+    """Replace the middle of long words by an ellipsis, so that a row fits on one line."""
+    longest = [max(map(len, head.split()), default=0) for head in heads]
+    sizes = [max(longest[c], *(len(row[c]) for row in cells)) for c in range(len(heads))]
+    others = sum(n for c, n in enumerate(sizes) if c not in words)
+    room, left = width - 2 * len(heads) - others, len(words)
+    for taken in sorted(sizes[c] for c in words):  # short columns leave room to the others
+        if taken <= room // left:
+            room, left = room - taken, left - 1
+    if not left:
+        return
+    most = max(room // left, MIN_WORD)
+    for row in cells:
+        for c in words:
+            if len(row[c]) > most:
+                text, half = row[c].plain, (most - 1) // 2
+                row[c] = Text(f"{text[: most - 1 - half]}…{text[len(text) - half :]}")
 
 
 def _cell(name: str, value: Any) -> Text:

@@ -1,4 +1,4 @@
-"""A table with typed columns, what was guessed of it, and what was left out."""
+"""A table with typed columns, notes on inferred settings, and columns left out."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ class Read:
     frame : polars DataFrame
         Numbers, dates, and text or booleans, which are categories.
     name : str
-        Where it comes from.
+        Its source.
     python : str
-        Lines that read it again, as `table`.
+        Code that reads it again, as `table`.
     notes : list of str
-        What was guessed.
+        Inferred settings.
     forms : mapping of str to str
-        What the text of a column was: "%", "€", a form of dates.
+        Unit or date format of a column's text: "%", "€", "%d.%m.%Y".
     numeric : set of str
-        Columns that are said to be numbers, however few values they have.
+        Columns declared as numbers, however few values they have.
     left_out : mapping of str to str
         Columns that are not measured, and why.
     suspects : mapping of str to str
-        Columns that name rows rather than describe them, or are empty, and why.
+        Columns that are identifiers or empty, and why.
     """
 
     frame: pl.DataFrame
@@ -54,7 +54,7 @@ class Read:
         self.all = self.frame.columns
 
     def lines(self, names: Sequence[str]) -> str:
-        """Return Python for these columns of the whole table: those named, or all but others."""
+        """Return Python code that selects these columns of the whole table."""
         kept = set(names)
         others = [name for name in self.all if name not in kept]
         few = len(others) < len(names)
@@ -71,7 +71,7 @@ class Read:
         return [n for n, c in columns.items() if c.categorical and n not in self.numeric]
 
     def kernels(self, names: Sequence[str]) -> dict[str, Kernel]:
-        """Return the kernel of each column that is said to be numbers and would not be."""
+        """Return the kernels of columns declared as numbers that would be categories."""
         columns = self.typed(names)
         return {n: Gaussian() for n, c in columns.items() if c.categorical and n in self.numeric}
 
@@ -100,7 +100,7 @@ class Read:
         self.frame = self.frame.select(list(names))
 
     def described(self) -> Table:
-        """Return what each column was read as, those left out last."""
+        """Return the type of each column, those left out last."""
         rows = []
         for name, column in self.typed().items():
             gaps = int(column.gaps.sum())
@@ -110,7 +110,7 @@ class Read:
         return Table(["column", "read as", "distinct values", "missing"], rows)
 
     def kind(self, name: str, column: Column) -> str:
-        """Say what a column was read as."""
+        """Return the type of a column in words."""
         form = self.forms.get(name, "")
         if column.kind == "time":
             return f"date ({form})" if form else "date"
@@ -121,7 +121,7 @@ class Read:
         return f"number ({form})" if form else "number"
 
     def settle_missing(self, missing: str, used: Sequence[str]) -> None:
-        """Refuse missing values, leave out their rows, or keep them as a value of its own."""
+        """Refuse missing values, drop their rows, or keep them as a separate value."""
         counts = {name: self.frame[name].null_count() for name in used}
         gaps = {name: count for name, count in counts.items() if count}
         if not gaps or missing == "value":
@@ -151,7 +151,7 @@ class Read:
         )
 
     def leave_out(self, names: Mapping[str, str], remedy: str = "") -> None:
-        """Leave columns out, each for a reason, and say so."""
+        """Leave columns out, with a note of the reason."""
         if not names:
             return
         self.left_out |= names

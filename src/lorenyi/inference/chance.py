@@ -30,7 +30,7 @@ Measure: TypeAlias = Callable[..., Any]
 SPLITS = 4  # random splits into two halves
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Chance:
     """The chance level of a measure, from permutations of one variable.
 
@@ -47,6 +47,11 @@ class Chance:
     mean: float
     standard_error: float
     values: np.ndarray
+
+    def __repr__(self) -> str:
+        """Show the mean, its standard error, and the number of permutations."""
+        numbers = f"mean={self.mean:.4g}, standard_error={self.standard_error:.2g}"
+        return f"Chance({numbers}, {len(self.values)} permutations)"
 
 
 def chance_level(

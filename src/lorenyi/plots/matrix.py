@@ -1,4 +1,4 @@
-"""A heat map of the mutual information of each two columns."""
+"""A heat map of the mutual information of each pair of columns."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class InformationMatrixDisplay(Display):
-    r"""A heat map of the mutual information of each two columns, similar ones side by side.
+    r"""A heat map of the mutual information of each pair of columns, similar ones side by side.
 
     Parameters
     ----------
@@ -34,8 +34,8 @@ class InformationMatrixDisplay(Display):
     normalized : bool
         Draw :math:`I(x; z) / \sqrt{S(x) S(z)}`, a share between 0 and 1 at alpha = 1.
     clustered : bool
-        Draw columns in the order of a hierarchical clustering (average linkage of 1 less the
-        normalized information), not in their own.
+        Draw columns in the order of a hierarchical clustering (average linkage of 1 minus the
+        normalized information), not in that of the table.
 
     Attributes
     ----------
@@ -90,7 +90,7 @@ class InformationMatrixDisplay(Display):
         n_jobs: int | None = None,
         progress: Callable[[float], None] | None = None,
     ) -> InformationMatrixDisplay:
-        """Measure each two columns of a table; nothing is drawn until `plot`.
+        """Measure each pair of columns of a table; nothing is drawn until `plot`.
 
         Parameters
         ----------
@@ -142,7 +142,7 @@ def pairwise(
     n_jobs: int | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> np.ndarray:
-    """Return I(A; B) = S(A) + S(B) - S(A, B) of each two, and S(A) on the diagonal."""
+    """Return I(A; B) = S(A) + S(B) - S(A, B) of each pair, and S(A) on the diagonal."""
     pairs = [(i, i) for i in range(len(grams))] + list(combinations(range(len(grams)), 2))
     done: list[None] = []
 
@@ -170,11 +170,11 @@ def normal(information: np.ndarray) -> np.ndarray:
 
 
 def similar(information: np.ndarray) -> np.ndarray:
-    """Return an order of the columns in which those that share much are side by side."""
+    """Return an order of the columns with similar ones side by side."""
     if len(information) < 3:
         return np.arange(len(information))
     distance = 1.0 - normal(information)
-    distance -= min(0.0, float(distance.min()))  # beyond 1 away from alpha = 1
+    distance -= min(0.0, float(distance.min()))  # shares above 1, if alpha is not 1
     np.fill_diagonal(distance, 0.0)
     tree = linkage(squareform(distance, checks=False), "average", optimal_ordering=True)
     return np.asarray(leaves_list(tree))

@@ -1,4 +1,4 @@
-"""A picture of which rows carry a dependence."""
+"""A plot of the information of each row."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ if TYPE_CHECKING:
 class RowInformationDisplay(Display):
     """The information of each row, in color where x and y are one column of numbers each.
 
-    Otherwise the rows are sorted by what they tell: a few large values mean that few rows carry the
-    dependence, negative ones contradict it.
+    Otherwise the rows are sorted by their information: a few large values mean that few rows carry
+    the dependence, negative ones contradict it.
 
     Parameters
     ----------
     information : array of n
         Bits of each row.
     x, y : array of n, optional
-        Where each row is.
+        Position of each row.
 
     Attributes
     ----------
     points_ : matplotlib PathCollection or None
-        The rows, where they have a place.
+        The rows, if they have a position.
     line_ : matplotlib Line2D or None
-        The sorted values, where they have none.
+        The sorted values otherwise.
 
     Examples
     --------
@@ -57,7 +57,7 @@ class RowInformationDisplay(Display):
         Parameters
         ----------
         x, y, weights
-            As in `pointwise_information`; with weights, rows have no place in the picture.
+            As in `pointwise_information`; with weights, rows have no position.
         """
         found = pointwise_information(x, y, weights=weights)
         places = [None if weights is not None else _one_column(v) for v in (x, y)]
@@ -89,7 +89,7 @@ class RowInformationDisplay(Display):
 
 
 def _one_column(v: Any) -> np.ndarray | None:
-    """Return a variable that is one column of numbers; None for all else."""
+    """Return a variable if it is one column of numbers; otherwise None."""
     if isinstance(v, (list, tuple)) and any(np.ndim(part) for part in v):
         return None
     values = _arrays.to_numpy(_arrays.detach(v)) if _arrays.is_array(v) else np.asarray(v)

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 class SelectionPathDisplay(Display):
     """The score after each chosen feature, its error, and where the search stopped.
 
-    Where the score is the information of all chosen features together, the path begins at 0 (no
-    feature) and a line shows the ceiling H(y), what there is to know about the target.
+    If the score is the information of all chosen features together, the path begins at 0 (no
+    feature) and a line shows the upper bound H(y), the entropy of the target.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ class SelectionPathDisplay(Display):
     ceiling : float, optional
         The entropy H(y) of the target, for scores that are shares of it. The path then begins at 0.
     ylabel : str
-        What the scores are.
+        Label of the scores.
 
     Attributes
     ----------
@@ -176,7 +176,7 @@ class SelectionPathDisplay(Display):
 
 
 class RelevanceDisplay(Display):
-    """A heat map of relevance and redundancy: what features share with the target and each other.
+    """A heat map of relevance (features and target) and redundancy (pairs of features).
 
     The first column is the relevance I(x; y) of each feature, the square beside it the redundancy
     I(x; z) of each pair, in bits. Each has its own color scale.
@@ -242,7 +242,7 @@ class RelevanceDisplay(Display):
         Parameters
         ----------
         selector : InformationSelector
-            Fitted; its criterion says how information is measured.
+            Fitted; its criterion defines how information is measured.
         X, y : arrays or data frames
             The data of `fit`.
         sample_weight : array of n, optional
@@ -326,7 +326,7 @@ def _labels(
     units: Sequence[Sequence[int]],
     feature_names: Sequence[str] | None,
 ) -> list[str]:
-    """Return the names of features; of a group that of its first column and how many follow."""
+    """Return the names of features; a group has that of its first column and its size."""
     names = feature_names
     if names is None:
         default = [f"x{j}" for j in range(selector.n_features_in_)]
@@ -340,5 +340,5 @@ def _labels(
 
 
 def _middle(values: Any) -> np.ndarray:
-    """Return numbers; of bounds the values between them."""
+    """Return numbers; for bounds their middle values."""
     return np.asarray(getattr(values, "value", values), dtype=np.float64)

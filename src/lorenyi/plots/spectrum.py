@@ -14,16 +14,15 @@ from lorenyi.spectra import Auto, Solver, Spectrum, require_rank
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-MAX_DRAWN = 100_000  # eigenvalues: more do not show in a figure
+MAX_DRAWN = 100_000  # eigenvalues: more are not visible in a figure
 
 
 class SpectrumDisplay(Display):
-    r"""Eigenvalues in descending order on a logarithmic scale, and what the rank k keeps.
+    r"""Eigenvalues in descending order on a logarithmic scale, with the rank k marked.
 
     With a rank, the k values that count are filled, the others hollow, and a line shows the
-    uniform tail that stands for them: :math:`\lambda_r = (1 - \sum_{i \le k} \lambda_i)/(n - k)`.
-    Zeros have no place on a logarithmic scale: what is not above rounding (n eps times the largest)
-    is left out.
+    uniform tail that replaces them: :math:`\lambda_r = (1 - \sum_{i \le k} \lambda_i)/(n - k)`.
+    Values not above rounding (n eps times the largest) are left out of the logarithmic scale.
 
     Parameters
     ----------
@@ -74,8 +73,7 @@ class SpectrumDisplay(Display):
         Parameters
         ----------
         spectrum : Spectrum
-            Such as a solver returns. Where a complete one has fewer than n values, the others are
-            zeros.
+            As a solver returns it. If a complete one has fewer than n values, the others are zero.
         rank : int, optional
             The k of the low-rank entropy.
 

@@ -1,4 +1,4 @@
-"""The look that all pictures share: one palette, and names that stay readable when there are many.
+"""Common style of all plots: one palette, and names that stay readable when there are many.
 
 The colors are those of the report pages. Blue and orange differ for color-blind readers too.
 """
@@ -23,17 +23,17 @@ SERIES = (MAIN, SECOND, "#2f7d55", "#7a4b9e", ACCENT, SOFT)  # of lines, in this
 
 MAX_NAME = 28  # characters of a label; longer names lose their middle
 LARGEST, SMALLEST = 10.0, 5.0  # points of a label
-MAP_PART = 0.6  # of its axes is what a map keeps, once names and scales have their part
-SLANTED_FROM = 15.0  # points between two names below which they are written upright
+MAP_PART = 0.6  # share of the axes that a map covers, beside names and scales
+SLANTED_FROM = 15.0  # points between two names; below it they are vertical
 
 
 def series(i: int) -> str:
-    """Return the color of the i-th line; after the last they begin again."""
+    """Return the color of the i-th line; colors repeat after the last."""
     return SERIES[i % len(SERIES)]
 
 
 def shades() -> Colormap:
-    """Return the colors of amounts that begin at 0: from nearly white to dark blue."""
+    """Return the color map of nonnegative amounts: from nearly white to dark blue."""
     from matplotlib.colors import LinearSegmentedColormap
 
     return LinearSegmentedColormap.from_list("lorenyi", [PALE, "#8fb8dc", MAIN, "#072f55"])
@@ -67,10 +67,10 @@ def amounts(values: ArrayLike, most: float | None = None) -> dict[str, Any]:
 def write_names(
     ax: Axes, side: Literal["x", "y"], places: ArrayLike, names: Sequence[str], span: float
 ) -> None:
-    """Write names along an axis, small and upright where they are many.
+    """Write names along an axis, small and vertical if there are many.
 
-    `span` is how long the axis is in its own units; the size of the figure says how many points
-    one unit has.
+    `span` is the length of the axis in its own units; the size of the figure determines how many
+    points one unit has.
     """
     room = _points(ax, side) / max(span, 1.0)
     size = float(np.clip(0.8 * room, SMALLEST, LARGEST))
@@ -94,7 +94,7 @@ def write_names_of_map(
 
 
 def shortened(name: str) -> str:
-    """Return a name that fits: the middle of a long one gives way to an ellipsis."""
+    """Return a name that fits: an ellipsis replaces the middle of a long one."""
     if len(name) <= MAX_NAME:
         return name
     half = (MAX_NAME - 1) // 2
@@ -102,7 +102,7 @@ def shortened(name: str) -> str:
 
 
 def _points(ax: Axes, side: Literal["x", "y"]) -> float:
-    """Return the length of an axis in points (1/72 inch), before labels take their part."""
+    """Return the length of an axis in points (1/72 inch), before labels are subtracted."""
     box = ax.get_window_extent()
     pixels = box.width if side == "x" else box.height
     figure = ax.figure.get_figure(root=True)

@@ -1,4 +1,4 @@
-"""Answers that can be shown: what was found, in words, as numbers, and as one self-contained page.
+"""Reports: results in words, as numbers, and as one self-contained HTML page.
 
 >>> from sklearn.datasets import load_iris
 >>> from lorenyi import report
@@ -15,8 +15,9 @@ offline, under 1.5 MB.
 from lorenyi.report.amounts import measure
 from lorenyi.report.chosen import selection
 from lorenyi.report.eigenvalues import spectrum
-from lorenyi.report.finding import Finding, Table
+from lorenyi.report.finding import Finding
 from lorenyi.report.overview import describe
 from lorenyi.report.pairs import matrix
+from lorenyi.report.tables import Table
 
 __all__ = ["Finding", "Table", "describe", "matrix", "measure", "selection", "spectrum"]

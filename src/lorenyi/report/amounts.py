@@ -1,4 +1,4 @@
-"""How much information one set of columns shares with another."""
+"""Report on the information that one set of columns shares with another."""
 
 from __future__ import annotations
 
@@ -21,17 +21,10 @@ from lorenyi.inference.chance import part
 from lorenyi.kernels import Kernel
 from lorenyi.report.dependence import Progress, dependences
 from lorenyi.report.eigenvalues import curve
-from lorenyi.report.finding import (
-    Finding,
-    Section,
-    Table,
-    at_order,
-    bits,
-    listed,
-    plain,
-    with_error,
-)
+from lorenyi.report.finding import Finding
 from lorenyi.report.pairs import heat_section
+from lorenyi.report.tables import Section, Table, plain
+from lorenyi.report.wording import at_order, bits, listed, with_error
 
 MEANING = {
     "S(x)": "entropy of x",
@@ -43,7 +36,7 @@ MEANING = {
     "I(x; y | given)": "mutual information given the rest",
 }
 CHANCE = 5  # permutations whose mean is the chance level: they differ little
-CHANCE_ROWS = 10_000  # on which it is measured; it falls like one over their number
+CHANCE_ROWS = 10_000  # rows on which it is measured; it is inversely proportional to their number
 SHOWN = 30  # columns of the map
 
 
@@ -71,7 +64,7 @@ def measure(
     entropy : Renyi
         The functional.
     kernels : mapping, optional
-        Of columns whose kernel is not to be chosen by their values.
+        Kernels of columns for which the default is not wanted.
     certified : bool
         Whether to compute lower and upper bounds of the exact value of these rows.
     permutations : int
@@ -127,7 +120,7 @@ def measure(
 
 
 def _measured(grams: dict[str, Gram], H: Callable[[Gram], Any]) -> dict[str, Estimate]:
-    """Return every measure that the columns allow; the last is what was asked for."""
+    """Return every measure that the columns allow; the last is the requested one."""
     A, B, C = (grams.get(side) for side in ("x", "y", "given"))
     found = {"S(x)": H(grams["x"])}
     if B is not None:
@@ -145,7 +138,7 @@ def _measured(grams: dict[str, Gram], H: Callable[[Gram], Any]) -> dict[str, Est
 def _test(
     columns: dict[str, tuple[Any, ...]], given: Gram | None, permutations: int, seed: int
 ) -> TestResult:
-    """Test columns as they are: several bandwidths look at them."""
+    """Test columns at several bandwidths."""
     options: dict[str, Any] = {"permutations": permutations, "seed": seed, "progress": False}
     if given is not None:
         return conditional_independence_test(columns["x"], columns["y"], given, **options)
@@ -226,7 +219,7 @@ def _answer(
 def _beyond(value: float, chance: float, whole: float, name: str) -> str:
     first = f"By chance it would be {bits(chance)} bits"
     if value - chance < 0.0005:
-        return f"{first}: there is no more than that."
+        return f"{first}: the value does not exceed chance."
     share = f", {100 * (value - chance) / whole:.0f} % of the {bits(whole)} bits of {name}"
     return f"{first}; {bits(value - chance)} are beyond it{share if whole > 1e-9 else ''}."
 
@@ -239,7 +232,7 @@ def _significance(test: TestResult) -> str:
 
 
 def _bounds(found: dict[str, Estimate]) -> list[str]:
-    """Say between what the exact value of these rows lies, where that was computed."""
+    """State the bounds of the exact value of these rows, if they were computed."""
     what, value = list(found.items())[-1]
     if value.bounds is None:
         return []

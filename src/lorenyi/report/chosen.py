@@ -1,4 +1,4 @@
-"""What a fitted selector chose, and why."""
+"""Report on the columns that a selector chose, and why."""
 
 from __future__ import annotations
 
@@ -9,15 +9,9 @@ import numpy as np
 from lorenyi.functionals import Renyi
 from lorenyi.plots import SelectionPathDisplay
 from lorenyi.report.chosen_page import ends_of, sections, steps_of
-from lorenyi.report.finding import (
-    KERNEL_BITS,
-    Finding,
-    Table,
-    bits,
-    counted,
-    listed,
-    with_error,
-)
+from lorenyi.report.finding import KERNEL_BITS, Finding
+from lorenyi.report.tables import Table
+from lorenyi.report.wording import bits, counted, listed, with_error
 from lorenyi.selection import InformationSelector, NeighborInformation
 from lorenyi.selection.criteria import BaseCriterion
 
@@ -36,18 +30,18 @@ def selection(
     sample_weight: Any = None,
     target: str = "the target",
 ) -> Finding:
-    """Report what a selector chose and why.
+    """Report the columns that a selector chose, and why.
 
     Parameters
     ----------
     selector : InformationSelector
         Fitted.
     X, y : arrays or data frames
-        What it was fitted to.
+        The data it was fitted to.
     sample_weight : array of n, optional
         As in `fit`.
     target : str
-        What y is called.
+        Name of y.
 
     Examples
     --------
@@ -62,7 +56,7 @@ def selection(
     """
     path = SelectionPathDisplay.from_estimator(selector)
     criterion = selector.criterion
-    # The score of a set is a share of this; scores of other criteria are not.
+    # Scores of a set of columns are at most this; scores of other criteria are not.
     whole = selector.target_entropy_ if criterion.of_the_set else None
     n, d = X.shape[0], selector.n_features_in_
     return Finding(

@@ -9,9 +9,8 @@ import numpy as np
 from lorenyi.data.reading import read_columns
 from lorenyi.plots import RelevanceDisplay, SelectionPathDisplay
 from lorenyi.report.eigenvalues import curve
-from lorenyi.report.finding import Section, Table
-from lorenyi.report.page import shortened, table_section
 from lorenyi.report.pictures import against
+from lorenyi.report.tables import Section, Table, shortened, table_section
 from lorenyi.selection import InformationSelector, reading
 from lorenyi.selection.criteria import BaseCriterion
 
@@ -28,7 +27,7 @@ def sections(
     criterion: BaseCriterion,
     target: str,
 ) -> list[Section]:
-    """Return what the page of a selection shows below the answer."""
+    """Return the sections below the answer on the page of a selection."""
     if not len(selector.indices_):
         return []
     beyond = BEYOND if len(selector.indices_) < selector.n_features_in_ else 0
@@ -72,7 +71,7 @@ def _pictures(
     return {
         "kind": "pictures",
         "title": f"Chosen columns against {shortened(target)}",
-        "text": f"{kind} One column at a time: what columns say only together does not show.{few}",
+        "text": f"{kind} One column at a time: joint effects are not visible.{few}",
         "items": items,
         "y": target,
     }
@@ -136,7 +135,7 @@ def _path_rows(
 
 
 def _maps(others: RelevanceDisplay, d: int, target: str) -> list[Section]:
-    """Return relevance against redundancy, and what pairs share."""
+    """Return relevance against redundancy, and the information of pairs."""
     names = [shortened(name) for name in others.names]
     few = f" The {len(names)} most relevant of {d:,} columns are shown." if len(names) < d else ""
     redundancy = _redundancy(others)
@@ -173,7 +172,7 @@ def _maps(others: RelevanceDisplay, d: int, target: str) -> list[Section]:
 
 
 def _redundancy(others: RelevanceDisplay) -> np.ndarray:
-    """Return the mean information that each column shares with the chosen ones but itself."""
+    """Return the mean information that each column shares with the other chosen columns."""
     to_chosen = others.redundancy[:, : others.chosen]
     known = ~np.isnan(to_chosen)
     count = known.sum(axis=1)
@@ -181,7 +180,7 @@ def _redundancy(others: RelevanceDisplay) -> np.ndarray:
 
 
 def _rounded(*values: float) -> list[float]:
-    """Show what displays measure to a hundredth of a bit with as many digits."""
+    """Round values of displays, which are measured to a hundredth of a bit."""
     return [round(float(value), 2) + 0.0 for value in values]
 
 
@@ -195,8 +194,8 @@ def _spectrum(selector: InformationSelector, X: Any, sample_weight: Any) -> Sect
     return curve(
         {"chosen columns": A},
         "Spectrum of the chosen columns",
-        "Leading eigenvalues of their joint kernel matrix. The faster they fall, the fewer "
-        "distinct kinds of rows these columns distinguish.",
+        "Leading eigenvalues of their joint kernel matrix. The faster they decay, the fewer "
+        "distinct rows these columns separate.",
     )
 
 
@@ -210,7 +209,7 @@ def _candidates(others: RelevanceDisplay, d: int, target: str) -> Section:
     return table_section(
         "Candidates",
         f"Columns ({some}) in bits: relevance is the information of each about {target} alone, "
-        "redundancy what it shares on average with the chosen ones.",
+        "redundancy its mean information about the chosen ones.",
         Table(["column", "step", "relevance", "redundancy"], rows),
     )
 

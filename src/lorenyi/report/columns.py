@@ -1,4 +1,4 @@
-"""What is known of a column alone: its kind, its values, and which columns repeat it."""
+"""Summaries of single columns: type, values, and columns with the same values."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def varies(column: Column) -> bool:
 
 
 def kind_of(column: Column) -> str:
-    """Say what a column holds."""
+    """Return the type of a column in words."""
     if column.kind == "time":
         return "date"
     return "category" if column.categorical else "number"
@@ -56,7 +56,7 @@ def drawn(column: Column, kind: str) -> str:
 
 
 def statistics(column: Column, kind: str) -> dict[str, Any]:
-    """Return what is known of a column alone."""
+    """Return summary statistics of a column."""
     found: dict[str, Any] = {
         "kind": kind,
         "missing": int(column.gaps.sum()),

@@ -1,4 +1,4 @@
-"""How much information each two columns share, with standard errors, chance and significance."""
+"""Mutual information of each pair of columns, with standard errors, chance and significance."""
 
 from __future__ import annotations
 
@@ -24,34 +24,34 @@ from lorenyi.kernels import Delta, Gaussian, Kernel
 from lorenyi.selection.path import rejected
 
 Progress = Callable[[str, float | None], None]
-LEVEL = 0.05  # share of the pairs called significant that may be so by chance
-MAX_ROWS = 2000  # on which pairs are measured: more make standard errors below .02 bits smaller
-MIN_ROWS = 10  # that two columns with missing values must have in common
-PERMUTATIONS = 39  # of each pair; they are pooled over pairs of the same kind
+LEVEL = 0.05  # false discovery rate of significant pairs
+MAX_ROWS = 2000  # rows on which pairs are measured: standard errors are below .02 bits
+MIN_ROWS = 10  # rows that two columns with missing values must have in common
+PERMUTATIONS = 39  # per pair; they are pooled over pairs of the same kind
 MOST_PERMUTATIONS = 1999
 
 
 @dataclass(frozen=True, eq=False)
 class Dependence:
-    """What each two of c columns share.
+    """Mutual information of each pair of c columns.
 
     Attributes
     ----------
     names : list of str
         The columns.
     bits, errors, chance : arrays, c x c
-        Mutual information, its standard error, and what it is with the rows of one column
+        Mutual information, its standard error, and its value with the rows of one column
         permuted; on the diagonal of `bits` a column's own entropy. NaN where nothing was measured.
     p_values : array, c x c
         Of the test of independence; permutations are pooled over pairs of the same kind.
     significant : array of bool, c x c
-        Pairs of which a share of 5 % at most is expected to be independent.
+        Pairs with a false discovery rate of at most 5 %.
     rows : int
-        Of the table, or drawn from it.
+        Rows measured.
     total : int
         Rows of the table.
     left : int
-        Pairs for which there was no time.
+        Pairs not measured for lack of time.
     """
 
     names: list[str]
@@ -66,7 +66,7 @@ class Dependence:
 
     @property
     def beyond(self) -> np.ndarray:
-        """Mutual information less chance; on the diagonal the entropy."""
+        """Mutual information minus chance; on the diagonal the entropy."""
         return np.asarray(
             np.where(np.eye(len(self.names), dtype=bool), self.bits, self.bits - self.chance)
         )
@@ -91,8 +91,13 @@ class Dependence:
         """How many pairs are significant."""
         return int(self.significant.sum()) // 2
 
+    def partners(self, i: int) -> list[int]:
+        """Return the columns on which one depends significantly, the most informative first."""
+        found = np.flatnonzero(self.significant[i])
+        return [int(j) for j in found[np.argsort(-self.beyond[i, found], kind="stable")]]
+
     def pairs(self) -> list[tuple[int, int]]:
-        """Return the pairs that were measured, those that share most beyond chance first."""
+        """Return the measured pairs, sorted by their information beyond chance."""
         found = [p for p in combinations(range(len(self.names)), 2) if not np.isnan(self.bits[p])]
         return sorted(found, key=lambda p: -self.beyond[p])
 
@@ -109,29 +114,7 @@ def dependences(
     progress: Progress | None = None,
     seed: int = 0,
 ) -> Dependence:
-    """Measure each two columns of a table on the rows that have both values.
-
-    Parameters
-    ----------
-    table : data frame
-        Its columns are found by `table[name]`.
-    names : sequence of str
-        Which of them.
-    entropy : Renyi
-        The functional.
-    kernels : mapping, optional
-        Of columns whose kernel is not to be chosen by their values.
-    whole : bool
-        Whether to measure on all rows; else at most on 2,000 drawn at random.
-    n_jobs : int, optional
-        Threads; all cores by default.
-    max_seconds : float, optional
-        No pair is begun after that.
-    progress : callable, optional
-        Called with a message and the share of the pairs that is done.
-    seed : int
-        Of rows and permutations.
-    """
+    """Measure each pair of columns on the rows that have both values; see `matrix`."""
     deadline = time.monotonic() + (np.inf if max_seconds is None else max_seconds)
     sides, total = _sides(table, names, kernels or {}, entropy, whole, seed)
     pairs = list(combinations(range(len(names)), 2))
@@ -169,7 +152,7 @@ class _Variable:
 
 @dataclass(frozen=True, eq=False)
 class _Side:
-    """A column, where it has values, and its variable if it has them all."""
+    """A column, which of its values are present, and its variable if all are."""
 
     name: str
     values: Any
@@ -216,7 +199,7 @@ def _sides(
 
 
 def _permutations(pairs: int, alike: int) -> int:
-    """Return how many permutations of each pair show the p-values that many pairs ask for."""
+    """Return how many permutations per pair resolve the p-values that many pairs need."""
     wanted = int(np.ceil(pairs / LEVEL / max(alike, 1)))
     return min(max(PERMUTATIONS, wanted), MOST_PERMUTATIONS)
 
@@ -271,7 +254,7 @@ def _collected(
 
 
 def _pooled(tests: list[np.ndarray]) -> np.ndarray:
-    """Return p-values: how far tests lie above their permutations, and these above the others."""
+    """Return p-values of standardized statistics among the pooled permutations."""
     if not tests:
         return np.zeros(0)
     values = np.stack(tests)

@@ -12,21 +12,23 @@ from lorenyi.bandwidths import Median, Silverman
 from lorenyi.data.reading import read_columns
 from lorenyi.data.sources import ArraySource
 from lorenyi.entropy import renyi_entropy
+from lorenyi.estimate import Estimate
 from lorenyi.functionals import Renyi
 from lorenyi.gram import Gram
 from lorenyi.kernels import Gaussian
-from lorenyi.report.finding import Finding, Section, Table, bits, counted
-from lorenyi.report.page import table_section
+from lorenyi.report.finding import Finding
+from lorenyi.report.tables import Section, Table, table_section
+from lorenyi.report.wording import bits, counted
 from lorenyi.selection import reading
 from lorenyi.selection.table import Variable
 from lorenyi.spectra import Auto, Spectrum
 
 SHOWN = 60  # eigenvalues of a curve
-WHOLE = 1500  # rows up to which all eigenvalues are found
+WHOLE = 1500  # rows up to which all eigenvalues are computed
 LEADING = 200  # eigenvalues of larger tables
 SAMPLE = 1000  # rows on which bandwidths are compared
 FACTORS = (1 / 8, 1 / 4, 1 / 2, 1, 2, 4, 8)  # multiples of the bandwidth used
-CLOSE = 0.01  # a rank is enough when its entropy is as close as this share
+CLOSE = 0.01  # relative error of the entropy at which a rank is sufficient
 
 
 def spectrum(
@@ -40,7 +42,7 @@ def spectrum(
 ) -> Finding:
     """Report the effective number of distinct rows, and which rank and bandwidth suit a table.
 
-    Numeric columns are standardized and share one Gaussian kernel; others must be equal.
+    Numeric columns are standardized and share one Gaussian kernel; others are compared by equality.
 
     Parameters
     ----------
@@ -49,13 +51,13 @@ def spectrum(
     alpha : float
         Order of the entropy.
     rank : int, optional
-        How many eigenvalues to find; all of a small table, 200 of a larger one by default.
+        Number of eigenvalues to compute; by default all of a small table, 200 of a larger one.
     bandwidth : float, optional
-        Of the kernel; the median distance of standardized rows by default.
+        Bandwidth of the kernel; by default the median distance of standardized rows.
     categorical : sequence of int
         Positions of nominal columns; text and booleans always are.
     seed : int
-        Of all that is random.
+        Seed of all random draws.
 
     Examples
     --------
@@ -71,66 +73,74 @@ def spectrum(
     sigma = median if bandwidth is None else bandwidth
     A = variable.gram(Gaussian(sigma), True, None)
     found = _solved(A, rank if rank is not None or n <= WHOLE else min(LEADING, n - 1), seed)
-    values = found.values
     entropy = Renyi(alpha, rank, Auto(seed=seed)).certified(A)
-    effective = 2.0**entropy
-    enough = _enough(found, alpha, n)
-    sweep = _sweep(variable, sigma, seed)
-    low, high = _sensible(sweep, min(n, SAMPLE))
-    held = np.cumsum(values)
-    rows = [[i + 1, float(v), float(held[i])] for i, v in enumerate(values[:SHOWN])]
-    kinds = f"{variable.numbers.shape[1]} numeric, {variable.symbols.shape[1]} nominal"
+    enough, sweep = _enough(found, alpha, n), _sweep(variable, sigma, seed)
+    rows = [[i + 1, float(v), float(s)] for i, (v, s) in enumerate(_sums(found)[:SHOWN])]
+    table = Table(["i", "eigenvalue", "sum"], rows, "eigenvalue")
     return Finding(
         question="How many distinct rows does this table hold?",
         answer=[
-            f"The effective number of distinct rows is {float(effective):.1f}, of {n:,}.",
-            f"It is 2^S with the entropy S = {bits(entropy)} bits at order {alpha:g}; equal rows "
-            f"would give 1, unrelated ones {n:,}.",
-            _rank_words(enough, alpha, len(values)),
-            _bandwidth_words(sigma, median, bandwidth is None, low, high),
+            *_effective_words(entropy, alpha, n),
+            _rank_words(enough, alpha, len(found.values)),
+            _bandwidth_words(sigma, median, bandwidth is None, _sensible(sweep, min(n, SAMPLE))),
         ],
         facts=[
-            (f"{float(effective):.1f}", "effective number of rows"),
+            (f"{2.0 ** float(entropy):.1f}", "effective number of rows"),
             (f"{n:,}", "rows"),
-            (str(enough) if enough else f"over {len(values)}", "sensible rank"),
+            (str(enough) if enough else f"over {len(found.values)}", "sensible rank"),
             (f"{median:.3g}", "median distance"),
         ],
-        table=Table(["i", "eigenvalue", "sum"], rows, "eigenvalue"),
+        table=table,
         settings={
             "order": alpha,
             "rank": rank,
             "bandwidth": float(sigma),
-            "columns": kinds,
+            "columns": f"{variable.numbers.shape[1]} numeric, {variable.symbols.shape[1]} nominal",
             "standardized": "yes",
-            "eigenvalues found": int(np.sum(values > 0)),
+            "eigenvalues found": int(np.sum(found.values > 0)),
             "seed": seed,
         },
         python=_python(sigma, alpha, rank, seed),
         sections=lambda: [
             curve({"all columns": A}, "Spectrum", "Leading eigenvalues.", closed=False, seed=seed),
             _sweep_section(sweep, sigma, min(n, SAMPLE), n),
-            table_section("Eigenvalues", "", Table(["i", "eigenvalue", "sum"], rows), name="i"),
+            table_section("Eigenvalues", "", Table(table.columns, rows), name="i"),
         ],
-        extra={
-            "rows": n,
-            "entropy": {"value": float(entropy), "low": entropy.low, "high": entropy.high},
-            "effective_rank": float(effective),
-            "sensible_rank": enough,
-            "median_distance": median,
-            "silverman": _silverman(variable),
-            "sensible_bandwidth": [low, high],
-            "bandwidths": [
-                {"bandwidth": s, "effective_rows_order_2": v, "rows": min(n, SAMPLE)}
-                for s, v in sweep
-            ],
-        },
+        extra=_extra(variable, entropy, enough, median, sweep),
     )
+
+
+def _extra(
+    variable: Variable,
+    entropy: Estimate,
+    enough: int | None,
+    median: float,
+    sweep: list[tuple[float, float]],
+) -> dict[str, Any]:
+    n = len(variable.values)
+    return {
+        "rows": n,
+        "entropy": {"value": float(entropy), "low": entropy.low, "high": entropy.high},
+        "effective_rank": 2.0 ** float(entropy),
+        "sensible_rank": enough,
+        "median_distance": median,
+        "silverman": _silverman(variable),
+        "sensible_bandwidth": list(_sensible(sweep, min(n, SAMPLE))),
+        "bandwidths": [
+            {"bandwidth": s, "effective_rows_order_2": v, "rows": min(n, SAMPLE)} for s, v in sweep
+        ],
+    }
+
+
+def _sums(found: Spectrum) -> list[tuple[float, float]]:
+    """Return eigenvalues, each with the sum up to it."""
+    return list(zip(found.values, np.cumsum(found.values), strict=True))
 
 
 def curve(
     grams: Mapping[str, Gram], title: str, text: str, *, closed: bool = True, seed: int = 0
 ) -> Section:
-    """Return the leading eigenvalues of some Grams, to be drawn behind a fold, or openly."""
+    """Return the leading eigenvalues of some Grams as a section, folded or open."""
     series = []
     for name, A in grams.items():
         values = _solved(A, min(SHOWN, int(A.n) - 1), seed).values[:SHOWN]
@@ -149,7 +159,7 @@ def curve(
 
 def _solved(A: Gram, rank: int | None, seed: int) -> Spectrum:
     with warnings.catch_warnings():
-        # Eigenvalues are shown with three digits: a certificate that stays wider is no news.
+        # Eigenvalues are shown with three digits: a wider certificate does not matter.
         warnings.filterwarnings("ignore", message=".*certified width", category=RuntimeWarning)
         return Auto(tol=1e-3, seed=seed)(A, rank)
 
@@ -176,7 +186,7 @@ def _silverman(variable: Variable) -> float | None:
 
 
 def _enough(found: Spectrum, alpha: float, n: int) -> int | None:
-    """Return the least rank whose entropy is within a share of the classical one."""
+    """Return the smallest rank whose entropy is close to that without a rank."""
     if alpha == 0:
         return None
     exact = float(renyi_entropy(found, alpha))
@@ -189,7 +199,7 @@ def _enough(found: Spectrum, alpha: float, n: int) -> int | None:
 
     if not close(high):
         return None
-    while low < high:  # S^k falls with k
+    while low < high:  # S^k decreases with k
         middle = (low + high) // 2
         low, high = (low, middle) if close(middle) else (middle + 1, high)
     return low
@@ -211,9 +221,17 @@ def _sweep(variable: Variable, sigma: float, seed: int) -> list[tuple[float, flo
 
 
 def _sensible(sweep: list[tuple[float, float]], n: int) -> tuple[float | None, float | None]:
-    """Return the bandwidths at which rows are neither all alone nor all alike."""
+    """Return the range of bandwidths at which rows are neither all unrelated nor all alike."""
     fine = [sigma for sigma, rows in sweep if 1.5 <= rows <= n / 2]
     return (min(fine), max(fine)) if fine else (None, None)
+
+
+def _effective_words(entropy: Estimate, alpha: float, n: int) -> list[str]:
+    return [
+        f"The effective number of distinct rows is {2.0 ** float(entropy):.1f}, of {n:,}.",
+        f"It is 2^S with the entropy S = {bits(entropy)} bits at order {alpha:g}; equal rows "
+        f"would give 1, unrelated ones {n:,}.",
+    ]
 
 
 def _rank_words(enough: int | None, alpha: float, found: int) -> str:
@@ -229,8 +247,9 @@ def _rank_words(enough: int | None, alpha: float, found: int) -> str:
 
 
 def _bandwidth_words(
-    sigma: float, median: float, default: bool, low: float | None, high: float | None
+    sigma: float, median: float, default: bool, sensible: tuple[float | None, float | None]
 ) -> str:
+    low, high = sensible
     used = f"The bandwidth is {sigma:.3g}" + (
         ", the median distance of standardized rows" if default else f" (median: {median:.3g})"
     )

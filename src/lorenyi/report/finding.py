@@ -1,16 +1,17 @@
-"""What was found out: an answer in words, the numbers behind it, and how to get them again."""
+"""The result of a report: an answer in words, its numbers, and code to reproduce them."""
 
 from __future__ import annotations
 
-import platform
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from html import escape
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+from lorenyi.report.page import page, versions, write
+from lorenyi.report.tables import Section, Table, plain
 
 KERNEL_BITS = (
     "Bits are those of the matrix-based entropy, computed from the eigenvalues of kernel matrices. "
@@ -18,70 +19,40 @@ KERNEL_BITS = (
     "A standard error is that of sampling: how far the value is from that of many more rows."
 )
 IN_NOTEBOOK = 12  # rows of the table
-Section = dict[str, Any]  # a part of the page: its kind, title, text, and the data that it draws
-
-
-@dataclass(frozen=True)
-class Table:
-    """Rows of text and numbers under headings.
-
-    Parameters
-    ----------
-    columns : sequence of str
-        Headings.
-    rows : sequence of sequences
-        Text, numbers, or None where there is nothing to say.
-    bar : str, optional
-        Which column is also shown as bars.
-
-    Examples
-    --------
-    >>> from lorenyi.report import Table
-    >>> Table(["column", "bits"], [["a", 0.5]]).records()
-    [{'column': 'a', 'bits': 0.5}]
-    """
-
-    columns: Sequence[str]
-    rows: Sequence[Sequence[Any]]
-    bar: str | None = None
-
-    def records(self) -> list[dict[str, Any]]:
-        """Return the rows as dictionaries, ready for JSON."""
-        return [dict(zip(self.columns, map(plain, row), strict=True)) for row in self.rows]
 
 
 @dataclass(repr=False)
 class Finding:
-    """The answer to one question about a table; `html` is a page of it, `save` writes that.
+    """The answer to one question about a table; `html` returns a page, `save` writes it.
 
     Parameters
     ----------
     question : str
-        What was asked.
+        The question.
     answer : list of str
-        Sentences; the first says it all.
+        Sentences; the first is the main result.
     facts : list of (str, str)
-        A few numbers worth a tile of their own: the number, and what it is.
+        Key numbers: the number, and its meaning.
     table : Table
         The numbers behind the answer.
     settings : dict
-        With what it was measured.
+        Settings of the measurement.
     python : str
-        Lines that measure it again.
+        Code that reproduces the numbers.
     sections : callable
-        Gives what the page shows below the answer, measured when a page is made.
+        Returns the sections of the page below the answer, computed when a page is made.
     extra : dict
-        What else belongs in JSON.
+        Further content of the JSON output.
     grid : Table, optional
         A square table, shown as shades.
     columns : Table, optional
-        The table's columns as they were read.
+        The types of the table's columns.
     command : str
-        The command line, where there was one.
+        The command line, if there was one.
     notes : list of str
-        What a reader should know about the data: guesses, things left out.
+        Remarks on the data: inferred types, columns left out.
     caution : str
-        What a reader should know about the numbers.
+        Remarks on the interpretation of the numbers.
     """
 
     question: str
@@ -99,7 +70,7 @@ class Finding:
     caution: str = KERNEL_BITS
 
     def json(self) -> dict[str, Any]:
-        """Return what was found as plain dictionaries, lists, text and numbers."""
+        """Return the result as plain dictionaries, lists, text and numbers."""
         found = {
             "question": self.question,
             "answer": self.answer,
@@ -126,21 +97,17 @@ class Finding:
         )
         left = len(self.table.rows) - IN_NOTEBOOK
         more = f"<div>{left:,} more rows in <code>.table</code></div>" if left > 0 else ""
-        page = "<div><code>.save(&quot;report.html&quot;)</code> writes the report.</div>"
+        hint = "<div><code>.save(&quot;report.html&quot;)</code> writes the report.</div>"
         title = escape(self.answer[0])
         table = f"<table><tr>{head}</tr>{rows}</table>"
-        return f"<div><b>{title}</b>{sentences}{table}{more}{page}</div>"
+        return f"<div><b>{title}</b>{sentences}{table}{more}{hint}</div>"
 
     def html(self) -> str:
-        """Return the report: one page that needs nothing from outside."""
-        from lorenyi.report.page import page
-
+        """Return the report as one self-contained HTML page."""
         return page(self)
 
     def save(self, path: str | Path) -> None:
-        """Write the report; the file appears whole or not at all."""
-        from lorenyi.report.page import write
-
+        """Write the report atomically."""
         write(self.html(), Path(path))
 
 
@@ -150,65 +117,3 @@ def _short(value: Any) -> str:
     if isinstance(value, (int, np.integer)):
         return f"{value:,}"
     return "" if np.isnan(value) else f"{value:.4g}"
-
-
-def plain(value: Any) -> Any:
-    """Return a value that JSON can hold: NaN and infinities have no number there."""
-    if isinstance(value, (bool, np.bool_)):
-        return bool(value)
-    if isinstance(value, (int, np.integer)):
-        return int(value)
-    if isinstance(value, (float, np.floating)):
-        return float(value) if np.isfinite(value) else None if np.isnan(value) else str(value)
-    if value is None or isinstance(value, str):
-        return value
-    if isinstance(value, (list, tuple)):
-        return [plain(item) for item in value]
-    return repr(value)
-
-
-def versions() -> dict[str, str]:
-    """Return the versions of what the numbers depend on."""
-    found = {"lorenyi": "", "numpy": "", "scipy": "", "scikit-learn": "", "polars": ""}
-    for name in found:
-        try:
-            found[name] = version(name)
-        except PackageNotFoundError:
-            from lorenyi import __version__
-
-            found[name] = __version__ if name == "lorenyi" else "not installed"
-    return {**found, "python": platform.python_version(), "system": platform.platform()}
-
-
-def listed(names: Sequence[str], most: int = 8) -> str:
-    """Put names in a row: a, b and c; or a, b, ... and 7 more.
-
-    Examples
-    --------
-    >>> from lorenyi.report.finding import listed
-    >>> listed(["a", "b", "c"]), listed("abcdef", 3)
-    ('a, b and c', 'a, b, c and 3 more')
-    """
-    if len(names) > most:
-        return f"{', '.join(names[:most])} and {len(names) - most} more"
-    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
-
-
-def counted(number: int, what: str) -> str:
-    """Return a number with its noun: 1 row, 2 rows."""
-    return f"{number:,} {what}{'' if number == 1 else 's'}"
-
-
-def bits(value: float) -> str:
-    """Show bits with three digits after the point; nothing for a rounded zero's sign."""
-    return f"{round(float(value), 3) + 0.0:.3f}"
-
-
-def at_order(alpha: float) -> str:
-    """Say the order of an entropy where it is not Shannon's, as in all defaults."""
-    return "" if alpha == 1 else f" (order {alpha:g})"
-
-
-def with_error(value: float, error: float) -> str:
-    """Show bits with their standard error, where it is known."""
-    return bits(value) if not np.isfinite(error) else f"{bits(value)} ± {bits(error)}"

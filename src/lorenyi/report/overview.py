@@ -1,4 +1,4 @@
-"""What a table holds: its columns, its gaps, and which columns depend on which."""
+"""Overview of a table: its columns, missing values, and dependences between columns."""
 
 from __future__ import annotations
 
@@ -13,18 +13,21 @@ from lorenyi.functionals import Renyi
 from lorenyi.kernels import Kernel
 from lorenyi.report.columns import distinct, drawn, kind_of, repeats, statistics, varies
 from lorenyi.report.dependence import Dependence, Progress, dependences
-from lorenyi.report.finding import Finding, Section, Table, bits, counted, listed
-from lorenyi.report.page import shortened, table_section
+from lorenyi.report.finding import Finding
 from lorenyi.report.pairs import (
     PAIR_COLUMNS,
     clustered,
     heat_section,
+    independent,
     pair_rows,
     pairs_section,
+    redundancy,
     remarks,
     significance,
 )
 from lorenyi.report.pictures import distribution
+from lorenyi.report.tables import Section, Table, shortened, table_section
+from lorenyi.report.wording import bits, counted, listed
 
 BEYOND = "beyond chance"  # heading of the bits that a column shares with another
 PICTURED = 60  # columns with a picture on the page
@@ -52,17 +55,17 @@ def describe(
     table : data frame
         Its columns are found by `table[name]`.
     columns : sequence of str, optional
-        Which of them; all by default.
+        The columns to describe; all by default.
     target : str, optional
         A column whose dependences are shown first.
     kernels : mapping, optional
-        Of columns whose kernel is not to be chosen by their values.
+        Kernels of columns for which the default is not wanted.
     kinds : mapping, optional
-        What columns were read as, in words.
+        Types of the columns, in words.
     left_out : mapping, optional
         Columns that were left out before, and why.
     limit : int
-        Most columns whose pairs are compared.
+        Maximum number of columns whose pairs are compared.
     whole, n_jobs, max_seconds, progress, seed
         As in `matrix`.
 
@@ -144,10 +147,8 @@ def _closest(found: Dependence | None, name: str) -> tuple[str, float]:
     if found is None or name not in found.names:
         return "", np.nan
     i = found.names.index(name)
-    beyond = np.where(found.significant[i], found.beyond[i], -np.inf)
-    beyond[i] = -np.inf
-    best = int(np.argmax(beyond))
-    return (found.names[best], float(beyond[best])) if beyond[best] > -np.inf else ("", np.nan)
+    best = found.partners(i)[:1]
+    return (found.names[best[0]], float(found.beyond[i, best[0]])) if best else ("", np.nan)
 
 
 # ------------------------------------------------------------------------------- in words
@@ -168,21 +169,18 @@ def _answer(
         sentences.append(f"Constant: {listed(constant)}.")
     same = repeats(typed)
     if same:
-        told = "; ".join(f"{' = '.join(group[:4])}" for group in same[:4])
-        sentences.append(f"The same values under other names or scales: {told}.")
+        named = "; ".join(f"{' = '.join(group[:4])}" for group in same[:4])
+        sentences.append(f"The same values under other names or scales: {named}.")
     if left_out:
-        told = listed([f"{name} ({why})" for name, why in left_out.items()], 4)
-        sentences.append(f"Not compared: {told}.")
+        named = listed([f"{name} ({why})" for name, why in left_out.items()], 4)
+        sentences.append(f"Not compared: {named}.")
     if found is None:
         why = "Pairs were not compared (limit)." if dropped else "No two columns vary."
         return [*sentences, why]
     if target is not None and target in found.names:
         sentences.insert(1, _about(found, target))
     sentences.append(significance(found))
-    sentences += _groups(found, target)
-    alone = [m for i, m in enumerate(found.names) if not found.significant[i].any()]
-    if alone and len(alone) < len(found.names):
-        sentences.append(f"Not significantly dependent on any other column: {listed(alone)}.")
+    sentences += [*_groups(found, target), *independent(found)]
     if dropped:
         sentences.append(
             f"The first {len(found.names)} columns were compared, the other {len(dropped):,} not "
@@ -196,12 +194,12 @@ def _headline(words: dict[str, str], n: int) -> str:
     for kind in words.values():
         kinds[kind.split()[0]] = kinds.get(kind.split()[0], 0) + 1
     plural = {"category": "categories"}
-    told = [
+    named = [
         f"{c:,} {kind if c == 1 else plural.get(kind, kind + 's')}"
         for kind, c in kinds.items()
         if c
     ]
-    return f"{counted(n, 'row')} and {counted(len(words), 'column')}: {', '.join(told)}."
+    return f"{counted(n, 'row')} and {counted(len(words), 'column')}: {', '.join(named)}."
 
 
 def _gaps(typed: dict[str, Column], n: int) -> str:
@@ -209,8 +207,8 @@ def _gaps(typed: dict[str, Column], n: int) -> str:
     if not gaps:
         return "No values are missing."
     worst = sorted(gaps, key=lambda name: -gaps[name])
-    told = listed([f"{name} ({_percent(gaps[name] / n)})" for name in worst], 5)
-    return f"Missing values: {told}."
+    named = listed([f"{name} ({_percent(gaps[name] / n)})" for name in worst], 5)
+    return f"Missing values: {named}."
 
 
 def _percent(share: float) -> str:
@@ -219,28 +217,17 @@ def _percent(share: float) -> str:
 
 def _about(found: Dependence, target: str) -> str:
     i = found.names.index(target)
-    beyond = np.where(found.significant[i], found.beyond[i], -np.inf)
-    beyond[i] = -np.inf
-    best = [j for j in np.argsort(-beyond, kind="stable").tolist() if beyond[j] > -np.inf]
+    best = found.partners(i)
     if not best:
         return f"{target} depends significantly on no single column."
-    told = listed([f"{found.names[j]} ({bits(beyond[j])} bits)" for j in best[:4]])
+    named = listed([f"{found.names[j]} ({bits(found.beyond[i, j])} bits)" for j in best[:4]])
     more = f" {len(best)} columns are significant." if len(best) > 4 else ""
-    return f"{target} depends most on {told}, beyond chance.{more}"
+    return f"{target} depends most on {named}, beyond chance.{more}"
 
 
 def _groups(found: Dependence, target: str | None) -> list[str]:
-    others = [i for i, name in enumerate(found.names) if name != target]
-    found = found.ordered(others)
-    _, groups = clustered(found.bits)
-    if not groups:
-        return []
-    largest = sorted(groups, key=len, reverse=True)[:3]
-    told = "; ".join(listed([found.names[i] for i in group], 5) for group in largest)
-    return [
-        f"{sum(map(len, groups))} columns are largely redundant, in "
-        f"{counted(len(groups), 'group')}: {told}{' ...' if len(groups) > 3 else '.'}"
-    ]
+    others = found.ordered([i for i, name in enumerate(found.names) if name != target])
+    return redundancy(others, clustered(others.bits)[1])
 
 
 # ------------------------------------------------------------------------------- on the page
@@ -291,7 +278,7 @@ def _sections(
     shown = [c for c, name in enumerate(summary.columns) if name != "distribution"]  # drawn above
     cells = [[row[c] for c in shown] for row in summary.rows]
     heads = [summary.columns[c] for c in shown]
-    text = "Beyond chance: mutual information with that column less its chance level, in bits."
+    text = "Beyond chance: mutual information with that column minus its chance level, in bits."
     return [*sections, table_section("Columns", text, Table(heads, cells))]
 
 
@@ -314,7 +301,7 @@ def _target_section(found: Dependence, target: str) -> Section:
         "kind": "bars",
         "title": f"Dependence of {shortened(target)}",
         "text": "Mutual information with each column alone, in bits. The thin line is two standard "
-        "errors to each side, the tick what chance gives; hollow bars are not significant.",
+        "errors to each side, the tick the chance level; hollow bars are not significant.",
         "rows": rows,
         "unit": "bits",
         "most": float(found.bits[i, i]),

@@ -1,4 +1,4 @@
-"""The page: answer, pictures, tables and settings in one file that asks nothing of the network.
+"""The page: answer, pictures, tables and settings in one file that loads nothing from the network.
 
 Names and values of a table are data. They go into the page as escaped text, or as JSON in which
 no character can end the element that holds it, and the script puts them on the page as text only.
@@ -11,17 +11,20 @@ import base64
 import hashlib
 import json
 import os
+import platform
 import re
 import tempfile
 from html import escape
+from importlib.metadata import PackageNotFoundError, version
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from lorenyi.report.finding import Finding, Section, plain, versions
+from lorenyi import __version__
+from lorenyi.report.tables import LONGEST, table_section
 
-ROOM = 700_000  # characters of a table's rows: the whole page stays below 1.5 MB
-LONGEST = 200  # characters of a name that are shown
+if TYPE_CHECKING:
+    from lorenyi.report.finding import Finding
 
 
 def page(finding: Finding) -> str:
@@ -66,41 +69,23 @@ def embedded(value: Any) -> str:
     return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
 
 
-def table_section(
-    title: str, text: str, table: Any, *, closed: bool = False, name: str = "column"
-) -> Section:
-    """Return a table that sorts and filters, cut where the page would grow too large."""
-    rows: list[list[Any]] = []
-    room = ROOM
-    for row in table.rows:
-        cells = [v if not isinstance(v, str) else shortened(v) for v in map(plain, row)]
-        room -= len(json.dumps(cells)) + 1
-        if room < 0:
-            text += f" The first {len(rows):,} of {len(table.rows):,} are shown."
-            break
-        rows.append(cells)
-    return {
-        "kind": "table",
-        "title": title,
-        "text": text,
-        "columns": list(table.columns),
-        "rows": rows,
-        "name": name,
-        "closed": closed,
-    }
-
-
-def shortened(text: str) -> str:
-    """Cut a long name."""
-    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
+def versions() -> dict[str, str]:
+    """Return the versions of what the numbers depend on."""
+    found = {"lorenyi": __version__}
+    for name in ("numpy", "scipy", "scikit-learn", "polars"):
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            found[name] = "not installed"
+    return {**found, "python": platform.python_version(), "system": platform.platform()}
 
 
 def write(text: str, path: Path) -> None:
-    """Write a file so that it appears whole or not at all."""
+    """Write a file atomically."""
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
     try:
         with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
-            # Half of a surrogate pair, which a name can hold, has no form in UTF-8.
+            # A name can hold half of a surrogate pair, which UTF-8 cannot encode.
             file.write(text.encode("utf-8", "replace").decode())
         umask = os.umask(0)
         os.umask(umask)
@@ -130,7 +115,7 @@ def _text(value: str) -> str:
 
 
 def shortened_words(value: str) -> str:
-    """Cut what no sentence needs: hundreds of characters without a space."""
+    """Truncate words of hundreds of characters."""
     return re.sub(rf"\S{{{LONGEST},}}", lambda found: f"{found[0][: LONGEST - 1]}…", value)
 
 

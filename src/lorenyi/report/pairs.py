@@ -1,4 +1,4 @@
-"""The mutual information of each two columns of a table, and which columns go together."""
+"""The mutual information of each pair of columns, and groups of redundant columns."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ import numpy as np
 from lorenyi.functionals import Renyi
 from lorenyi.kernels import Kernel
 from lorenyi.report.dependence import LEVEL, Dependence, Progress, dependences
-from lorenyi.report.finding import Finding, Section, Table, at_order, bits, counted, listed
-from lorenyi.report.page import shortened, table_section
+from lorenyi.report.finding import Finding
+from lorenyi.report.tables import Section, Table, shortened, table_section
+from lorenyi.report.wording import at_order, bits, counted, listed
 
 SHOWN = 60  # columns of the map on the page
-TOGETHER = 0.5  # normalized information above which columns make a group
+TOGETHER = 0.5  # normalized information above which columns form a group
 PAIR_COLUMNS = ("column", "and", "bits", "std. error", "chance", "p", "significant", "share")
 
 
@@ -30,9 +31,9 @@ def matrix(
     progress: Progress | None = None,
     seed: int = 0,
 ) -> Finding:
-    """Report the mutual information of each two columns, similar ones side by side.
+    """Report the mutual information of each pair of columns, similar columns side by side.
 
-    Each value stands beside its standard error, its chance level (the value with the rows of one
+    Each value comes with its standard error, its chance level (the value with the rows of one
     column permuted) and the p-value of a test of independence.
 
     Parameters
@@ -40,21 +41,21 @@ def matrix(
     table : data frame
         Its columns are found by `table[name]`.
     columns : sequence of str
-        Which of them. Each pair is measured on the rows that have both values.
+        The columns to compare. Each pair is measured on the rows that have both values.
     entropy : Renyi
         The functional.
     kernels : mapping, optional
-        Of columns whose kernel is not to be chosen by their values.
+        Kernels of columns for which the default is not wanted.
     whole : bool
-        Whether to measure on all rows; else at most on 2,000 drawn at random.
+        Whether to measure on all rows; otherwise on at most 2,000, drawn at random.
     n_jobs : int, optional
         Threads; all cores by default.
     max_seconds : float, optional
-        No pair is begun after that.
+        No pair is started after that.
     progress : callable, optional
         Called with a message and the share of pairs that is done.
     seed : int
-        Of rows and permutations.
+        Seed of sampled rows and permutations.
 
     Examples
     --------
@@ -83,19 +84,11 @@ def matrix(
     order, groups = clustered(found.bits)
     groups = [[order.index(i) for i in group] for group in groups]
     found = found.ordered(order)
-    pairs = found.pairs()
-    rows = pair_rows(found)
-    names = found.names
     return Finding(
         question="Which columns depend on each other?",
         answer=_answer(found, groups, entropy),
-        facts=[
-            (str(len(names)), "columns"),
-            (f"{found.count:,} of {len(pairs):,}", "pairs significant"),
-            (f"{bits(found.bits[pairs[0]])} bits" if pairs else "none", "largest"),
-            (f"{found.rows:,}", "rows"),
-        ],
-        table=Table(PAIR_COLUMNS, rows),
+        facts=_facts(found),
+        table=Table(PAIR_COLUMNS, pair_rows(found)),
         settings={
             "order": entropy.alpha,
             "rank": entropy.rank,
@@ -105,20 +98,37 @@ def matrix(
         },
         python=_python(entropy, kernels or {}),
         sections=lambda: _sections(found),
-        extra={
-            "columns": names,
-            "matrix": _plain(found.bits),
-            "standard_errors": _plain(found.errors),
-            "chance": _plain(found.chance),
-            "p_values": _plain(found.p_values),
-            "rows": found.total,
-            "rows_measured": found.rows,
-            "pairs_left": found.left,
-        },
-        grid=Table(
-            ["column", *names], [[n, *r] for n, r in zip(names, found.bits.tolist(), strict=True)]
-        ),
+        extra=_extra(found),
+        grid=_grid(found),
     )
+
+
+def _facts(found: Dependence) -> list[tuple[str, str]]:
+    pairs = found.pairs()
+    return [
+        (str(len(found.names)), "columns"),
+        (f"{found.count:,} of {len(pairs):,}", "pairs significant"),
+        (f"{bits(found.bits[pairs[0]])} bits" if pairs else "none", "largest"),
+        (f"{found.rows:,}", "rows"),
+    ]
+
+
+def _extra(found: Dependence) -> dict[str, Any]:
+    return {
+        "columns": found.names,
+        "matrix": _plain(found.bits),
+        "standard_errors": _plain(found.errors),
+        "chance": _plain(found.chance),
+        "p_values": _plain(found.p_values),
+        "rows": found.total,
+        "rows_measured": found.rows,
+        "pairs_left": found.left,
+    }
+
+
+def _grid(found: Dependence) -> Table:
+    rows = zip(found.names, found.bits.tolist(), strict=True)
+    return Table(["column", *found.names], [[name, *row] for name, row in rows])
 
 
 def _plain(values: np.ndarray) -> list[list[float | None]]:
@@ -126,7 +136,7 @@ def _plain(values: np.ndarray) -> list[list[float | None]]:
 
 
 def pair_rows(found: Dependence) -> list[list[Any]]:
-    """Return the rows of a table of pairs, those that share most beyond chance first."""
+    """Return the rows of a table of pairs, sorted by their information beyond chance."""
     return [
         [
             found.names[i],
@@ -143,7 +153,7 @@ def pair_rows(found: Dependence) -> list[list[Any]]:
 
 
 def clustered(shared: np.ndarray) -> tuple[list[int], list[list[int]]]:
-    """Return an order with similar columns side by side, and groups of those that go together."""
+    """Return an order with similar columns side by side, and groups of redundant columns."""
     from scipy.cluster.hierarchy import fcluster, leaves_list, linkage
     from scipy.spatial.distance import squareform
 
@@ -165,7 +175,7 @@ def clustered(shared: np.ndarray) -> tuple[list[int], list[list[int]]]:
 
 
 def _share(found: Dependence, i: int, j: int) -> float:
-    """Return what a pair shares beyond chance, as a share of the smaller entropy of the two."""
+    """Return the information of a pair beyond chance, relative to the smaller entropy."""
     least = min(found.bits[i, i], found.bits[j, j]) - found.chance[i, j]
     return max(float(found.beyond[i, j] / least), 0.0) if least > 1e-9 else 0.0
 
@@ -179,23 +189,32 @@ def _answer(found: Dependence, groups: list[list[int]], entropy: Renyi) -> list[
     first = f"{names[i]} and {names[j]} share most: {bits(found.bits[i, j])} bits{order}."
     if not found.significant[i, j]:
         first = f"No two of {counted(len(names), 'column')} depend on each other significantly."
-    sentences = [first, significance(found)]
-    if groups:
-        largest = sorted(groups, key=len, reverse=True)[:3]
-        told = "; ".join(listed([names[i] for i in group], 5) for group in largest)
-        grouped = sum(map(len, groups))
-        sentences.append(
-            f"{grouped} of {counted(len(names), 'column')} are largely redundant, in "
-            f"{counted(len(groups), 'group')}: {told}{' ...' if len(groups) > 3 else '.'}"
-        )
-    apart = [n for i, n in enumerate(names) if not found.significant[i].any()]
-    if apart and len(apart) < len(names):
-        sentences.append(f"Not significantly dependent on any other: {listed(apart)}.")
+    sentences = [first, significance(found), *redundancy(found, groups), *independent(found)]
     return [*sentences, *remarks(found, entropy)]
 
 
+def redundancy(found: Dependence, groups: list[list[int]]) -> list[str]:
+    """Name the groups of redundant columns, the largest first."""
+    if not groups:
+        return []
+    largest = sorted(groups, key=len, reverse=True)[:3]
+    named = "; ".join(listed([found.names[i] for i in group], 5) for group in largest)
+    return [
+        f"{sum(map(len, groups))} of {counted(len(found.names), 'column')} are largely redundant, "
+        f"in {counted(len(groups), 'group')}: {named}{' ...' if len(groups) > 3 else '.'}"
+    ]
+
+
+def independent(found: Dependence) -> list[str]:
+    """Name the columns that depend significantly on no other."""
+    apart = [n for i, n in enumerate(found.names) if not found.significant[i].any()]
+    if not apart or len(apart) == len(found.names):
+        return []
+    return [f"Not significantly dependent on any other column: {listed(apart)}."]
+
+
 def significance(found: Dependence) -> str:
-    """Say how many pairs are significant."""
+    """State how many pairs are significant."""
     pairs = found.pairs()
     count = found.count
     return (
@@ -205,21 +224,21 @@ def significance(found: Dependence) -> str:
 
 
 def remarks(found: Dependence, entropy: Renyi) -> list[str]:
-    """Say on which rows pairs were measured, and what was left."""
-    told = []
+    """State which rows were sampled and which pairs were not measured."""
+    notes = []
     if found.rows < found.total:
-        told.append(
+        notes.append(
             f"Pairs were measured on {found.rows:,} of {found.total:,} rows, drawn at random."
         )
     if found.left:
-        told.append(f"Time ran out: {counted(found.left, 'pair')} were not measured.")
+        notes.append(f"Time ran out: {counted(found.left, 'pair')} were not measured.")
     if entropy.alpha != 1 or entropy.rank is not None:
-        told.append("Away from order 1, and with a rank, mutual information can be negative.")
-    return told
+        notes.append("Away from order 1, and with a rank, mutual information can be negative.")
+    return notes
 
 
 def heat_section(found: Dependence, text: str = "") -> Section:
-    """Return the map of pairs: what they share beyond chance."""
+    """Return the map of pairs: their information beyond chance."""
     most = min(len(found.names), SHOWN)
     few = (
         f" The first {most} of {len(found.names)} columns are shown."
@@ -230,8 +249,8 @@ def heat_section(found: Dependence, text: str = "") -> Section:
     return {
         "kind": "heat",
         "title": "Dependence of columns",
-        "text": "Mutual information of each two columns beyond chance, in bits: dark pairs carry "
-        f"much of the same information.{text}{few}",
+        "text": "Mutual information of each pair of columns beyond chance, in bits: dark pairs are "
+        f"redundant.{text}{few}",
         "names": [shortened(name) for name in found.names[:most]],
         "matrix": _plain(beyond),
         "own": [float(v) for v in found.bits.diagonal()[:most]],
@@ -249,7 +268,7 @@ def pairs_section(found: Dependence) -> Section:
     return table_section(
         "Pairs",
         "Mutual information in bits with its standard error; chance is its value with the rows of "
-        "one column permuted; share is what exceeds chance, of the smaller entropy.",
+        "one column permuted; share is the part beyond chance, over the smaller entropy.",
         Table(PAIR_COLUMNS, pair_rows(found)),
     )
 
@@ -262,7 +281,7 @@ def _sections(found: Dependence) -> list[Section]:
         for i, name in enumerate(found.names)
     ]
     return [
-        heat_section(found, " Similar columns stand side by side."),
+        heat_section(found, " Similar columns are side by side."),
         pairs_section(found),
         table_section(
             "Each column",

@@ -10,7 +10,7 @@ from lorenyi.data.columns import Column
 
 BINS = 24  # of a histogram
 LEVELS = 6  # categories that are shown; the others count as one
-CLASSES = 5  # classes that have a color of their own
+CLASSES = 5  # classes with their own color
 DOTS = 300  # rows of a scatter plot
 WINDOWS = 12  # along a smoothed line
 
@@ -123,7 +123,7 @@ def _by_class(column: Column, target: Column, rows: np.ndarray) -> Picture:
 
 
 def _softened(shares: np.ndarray) -> np.ndarray:
-    """Average neighboring bins, so that lines show shapes and not single rows."""
+    """Average neighboring bins, so that lines are smooth."""
     padded = np.pad(shares, 2)
     kernel = np.array([1.0, 4.0, 6.0, 4.0, 1.0]) / 16.0
     return np.convolve(padded, kernel, mode="valid")
