@@ -121,7 +121,7 @@ def statistic(x, y, multiples=(1.0,), numbers=(None, None)):
     a, b = (basis(lr.gram(v), multiples, N) for v, N in zip((x, y), numbers, strict=True))
     groups = np.zeros(len(a.columns), dtype=int)
     found = Quadratic(a.columns, b.columns, views(a, b, multiples), groups)
-    return dict(zip(found.names, found(None), strict=True))
+    return dict(zip(found.names, found(None)[0], strict=True))
 
 
 def few_values(seed=0, n=60):

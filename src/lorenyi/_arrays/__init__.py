@@ -11,6 +11,7 @@ from lorenyi._arrays.draws import (
     hashed,
     normal,
     permutation,
+    permutations,
     signs,
     uniform,
 )
@@ -79,6 +80,7 @@ __all__ = [
     "choose",
     "block_permutation",
     "permutation",
+    "permutations",
     "group_rows",
     "row_keys",
     "codes",

@@ -5,6 +5,7 @@ Any chunk of rows can be drawn alone, and all array libraries get the same numbe
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import cast
 
 import numpy as np
@@ -19,11 +20,15 @@ def mix(z: np.ndarray) -> np.ndarray:
     return cast(np.ndarray, z ^ (z >> np.uint64(31)))
 
 
+def _start(seed: int, stream: int) -> np.ndarray:
+    key = mix(np.array([int(seed) % 2**64, stream % 2**64], dtype=np.uint64) + GOLDEN)
+    return mix(key[:1] + (key[1:] << np.uint64(1)))
+
+
 def hashed(seed: int, stream: int, rows: np.ndarray | int, columns: int = 1) -> np.ndarray:
     """Return 64 random bits for each (row, column), as a function of seed and stream alone."""
     rows = rows if isinstance(rows, np.ndarray) else np.arange(rows)
-    key = mix(np.array([int(seed) % 2**64, stream % 2**64], dtype=np.uint64) + GOLDEN)
-    z = mix(rows.astype(np.uint64) * GOLDEN + mix(key[:1] + (key[1:] << np.uint64(1))))
+    z = mix(rows.astype(np.uint64) * GOLDEN + _start(seed, stream))
     steps = (np.arange(columns, dtype=np.uint64) + np.uint64(1)) * GOLDEN
     return mix(z[:, None] + steps[None, :])
 
@@ -57,9 +62,18 @@ def choose(seed: int, stream: int, n: int, size: int) -> np.ndarray:
 
 def permutation(seed: int, stream: int, groups: np.ndarray) -> np.ndarray:
     """Return a random permutation of the rows that keeps each within its group."""
-    keys = uniform(seed, stream, len(groups))[:, 0]
-    moved = np.empty(len(groups), dtype=np.int64)
-    moved[np.argsort(groups, kind="stable")] = np.argsort(groups + keys)
+    return cast(np.ndarray, permutations(seed, [stream], groups[None, :])[0])
+
+
+def permutations(seed: int, streams: Sequence[int], groups: np.ndarray) -> np.ndarray:
+    """Return the permutations of several streams, each within the groups of its row."""
+    start = np.stack([_start(seed, stream) for stream in streams])
+    z = mix(np.arange(groups.shape[1], dtype=np.uint64) * GOLDEN + start)
+    keys = (mix(z + GOLDEN) >> np.uint64(11)).astype(np.float64) * 2.0**-53
+    moved = np.empty(groups.shape, dtype=np.int64)
+    np.put_along_axis(
+        moved, np.argsort(groups, axis=1, kind="stable"), np.argsort(groups + keys, axis=1), axis=1
+    )
     return moved
 
 

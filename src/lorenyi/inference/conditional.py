@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from functools import cache, cached_property
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -26,7 +26,7 @@ from lorenyi.inference.independence import (
 )
 from lorenyi.inference.neighbors import PARTITIONS, local_groups
 from lorenyi.inference.permuting import (
-    orders,
+    Orders,
     permute,
     require_block,
     require_level,
@@ -137,27 +137,21 @@ def conditional_independence_test(
     require_block(block, len(A))
     Z, labels = _numbers(C), _labels(C)
     with one_thread():
-        order = _orders(normal_scores(Z), labels, seed, block)
+        orders = _orders(normal_scores(Z), labels, seed, block)
         statistics = _of_residuals(A, B, C, Z, multiples)
-        found_by = permute(all_of(statistics), order, **options)
+        found_by = permute(all_of(statistics), orders, **options)
     names = [name for each in statistics for name in each.names]
     return ConditionalIndependenceTest.of(
         found_by, names, permutations, level, len(A), variables=tuple(grams)
     )
 
 
-def _orders(
-    places: np.ndarray, labels: np.ndarray, seed: int, block: int | None
-) -> Callable[[int], np.ndarray]:
-    """Return the order of a permutation by its number: among near rows, or of blocks."""
+def _orders(places: np.ndarray, labels: np.ndarray, seed: int, block: int | None) -> Orders:
+    """Return orders that move rows among near ones, or blocks of rows."""
     if block is not None:
-        return orders(seed, labels, block)
-
-    @cache
-    def near(partition: int) -> np.ndarray:
-        return local_groups(places, labels, seed, partition)
-
-    return lambda number: _arrays.permutation(seed, number, near(number % PARTITIONS))
+        return Orders(seed, labels[None], block)
+    near = [local_groups(places, labels, seed, number) for number in range(PARTITIONS)]
+    return Orders(seed, np.stack(near))
 
 
 def _of_residuals(

@@ -17,7 +17,7 @@ from lorenyi.functionals import plain
 from lorenyi.gram import Gram, Points, gram
 from lorenyi.inference.features import BANDWIDTHS, basis
 from lorenyi.inference.permuting import (
-    orders,
+    Orders,
     permute,
     require_block,
     require_level,
@@ -154,7 +154,7 @@ def independence_test(
             seen = views(first, second, multiples)
             statistic = Quadratic(first.columns, second.columns, seen, groups)
             names = statistic.names
-        found = permute(statistic, orders(seed, groups, block), permutations, level, progress)
+        found = permute(statistic, Orders(seed, groups[None], block), permutations, level, progress)
     return IndependenceTest.of(found, names, permutations, level, len(A), variables=tuple(grams))
 
 
@@ -165,9 +165,9 @@ def _exact(
     A, BC = (A * C[0], B * C[0]) if C else (A, B)
     fixed = float(H(A)) + float(H(BC)) - (float(H(C[0])) if C else 0.0)
 
-    def statistic(order: np.ndarray | None) -> np.ndarray:
-        permuted = B if order is None else B.take(order)
-        return np.array([fixed - float(H(A * permuted))])
+    def statistic(orders: np.ndarray | None) -> np.ndarray:
+        permuted = [B] if orders is None else [B.take(order) for order in orders]
+        return np.array([[fixed - float(H(A * each))] for each in permuted])
 
     return statistic
 

@@ -118,12 +118,12 @@ class Quadratic:
         """The bandwidths of each view."""
         return [view.name for view in self.views]
 
-    def __call__(self, order: np.ndarray | None) -> np.ndarray:
-        """Return the statistic in bits in each view; `order` is that of the rows of y."""
-        y = self.y if order is None else self.y[order]
-        total = np.zeros(len(self.weights))
+    def __call__(self, orders: np.ndarray | None) -> np.ndarray:
+        """Return the statistic in bits in each view (columns), for orders of y's rows (rows)."""
+        y = self.y[None] if orders is None else self.y[orders]
+        total = np.zeros((len(y), len(self.weights)))
         for x, group in zip(self.columns, self.groups, strict=True):
-            total += len(x) / self.n * self._bits(x.T @ y[group] / len(x))
+            total += len(x) / self.n * self._bits(x.T @ y[:, group] / len(x))
         return total
 
     def _bits(self, covariance: np.ndarray) -> np.ndarray:
@@ -131,13 +131,13 @@ class Quadratic:
         for view, w in zip(self.views, self.weights, strict=True):
             moved = view.x.products.T @ covariance @ view.y.products
             moved *= moved
-            found.append(float(np.vdot(w, moved)))
-        return np.array(found)
+            found.append(np.vecdot(moved.reshape(len(moved), -1), w.ravel()))
+        return np.stack(found, axis=1)
 
 
 def all_of(statistics: Sequence[Quadratic]) -> Callable[[np.ndarray | None], np.ndarray]:
     """Return what gives the values of several statistics, one after the other."""
-    return lambda order: np.concatenate([statistic(order) for statistic in statistics])
+    return lambda orders: np.hstack([statistic(orders) for statistic in statistics])
 
 
 def _weights(view: View, shift: float) -> np.ndarray:

@@ -20,7 +20,7 @@ from lorenyi.inference.features import BANDWIDTHS, basis
 from lorenyi.inference.independence import require_bandwidths
 from lorenyi.inference.permuting import (
     TIE,
-    orders,
+    Orders,
     permute,
     require_level,
     require_permutations,
@@ -148,8 +148,8 @@ def two_sample_test(
             )
 
         statistics = parallel(made, sides)
-        order = orders(seed, groups, None)
-        found = permute(all_of(statistics), order, permutations, level, progress)
+        orders = Orders(seed, groups[None])
+        found = permute(all_of(statistics), orders, permutations, level, progress)
     return TwoSampleTest.of(
         found,
         [name for each in statistics for name in each.names],

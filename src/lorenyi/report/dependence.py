@@ -17,7 +17,7 @@ from lorenyi.estimate import Estimate
 from lorenyi.functionals import Renyi
 from lorenyi.gram import Gram, gram
 from lorenyi.inference.features import BANDWIDTHS, Basis, basis
-from lorenyi.inference.permuting import orders, permute
+from lorenyi.inference.permuting import Orders, permute
 from lorenyi.inference.quadratic import Quadratic, views
 from lorenyi.inference.rows import tested_rows
 from lorenyi.kernels import Delta, Gaussian, Kernel
@@ -213,14 +213,14 @@ def _measured(
         return np.nan, np.nan, np.nan, np.zeros(0)
     a, b = x.on(rows, entropy), y.on(rows, entropy)
     groups = np.zeros(len(a.gram), dtype=np.int64)
-    order = orders(seed, groups, None)
+    orders = Orders(seed, groups[None])
 
     found = a.entropy + b.entropy - entropy(a.gram * b.gram)
-    permuted = entropy.bits(a.gram * b.gram.take(order(0)))
+    permuted = entropy.bits(a.gram * b.gram.take(orders([0])[0]))
     chance = float(a.entropy) + float(b.entropy) - permuted
     seen = views(a.basis, b.basis, BANDWIDTHS)
     quadratic = Quadratic(a.basis.columns, b.basis.columns, seen, groups)
-    test = permute(quadratic, order, permutations, None, False)
+    test = permute(quadratic, orders, permutations, None, False)
     error = float(found.standard_error)
     return float(found), error, chance, np.array([test.statistic, *test.null])
 
