@@ -2,7 +2,7 @@
 Layers of a transformer
 =======================
 
-A small transformer learns to tell which token of a sequence occurs twice. The entropy of the tokens
+A small transformer learns to find which token of a sequence occurs twice. The entropy of the tokens
 of each layer and the similarity of layers (CKA), before and after training. Needs
 ``pip install "lorenyi[torch]"``.
 """

@@ -2,7 +2,7 @@
 Dependence that correlation misses
 ==================================
 
-Six relations between two variables of 400 rows. Correlation sees a line; mutual information sees
+Six relations between two variables of 400 rows. Correlation detects a line; mutual information detects
 every one of them, and is near the level of chance for independent variables.
 """
 

@@ -34,7 +34,7 @@ price = (
 )
 
 # %%
-# ``feature_groups`` names the one-hot block. ``categorical_`` tells what was decided.
+# ``feature_groups`` names the one-hot block. ``categorical_`` holds the decision.
 
 selector = InformationSelector(feature_groups=[["red", "green", "blue"]]).fit(table, price)
 print("by equality:", list(table.columns[selector.categorical_]))
