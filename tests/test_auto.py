@@ -116,7 +116,7 @@ def test_where_no_estimate_is_good_enough_all_eigenvalues_are_computed():
 
 def test_what_is_too_coarse_is_said_with_a_remedy(no_dense):
     A = lr.gram(TABLES["normal, 3 columns"])
-    with pytest.warns(RuntimeWarning, match=r"estimated to be \S+ bits; use a larger order"):
+    with pytest.warns(RuntimeWarning, match=r"estimated to be \S+ bits; a larger order"):
         found = lr.Renyi(0.1)(A)
     assert "computed to" in repr(found)
 

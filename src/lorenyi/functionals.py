@@ -129,8 +129,8 @@ def _warn_of_error(error: float | None, largest: float) -> None:
     """Warn where the requested tolerance, or the coarsest, is not reached."""
     if error is not None and error > largest:
         warnings.warn(
-            f"the computing error is estimated to be {error:.2g} bits; use a larger order, a "
-            "rank=, a wider kernel, or Exact()",
+            f"the computing error is estimated to be {error:.2g} bits; a larger order or a rank= "
+            "makes it smaller, above order 1 a wider kernel or Exact() too",
             RuntimeWarning,
             stacklevel=4,
         )
