@@ -257,7 +257,7 @@ def test_missing_words_are_missing_and_their_rows_can_go(ask, tmp_path, capsys):
     line = "column 'a' has 3 missing values, first in row 2: --missing drop leaves such rows out"
     assert line in capsys.readouterr().err
     assert main(["measure", path, "--x", "a", "--missing", "drop"]) == 0
-    assert "3 of 60 rows were left out for missing values in a (3)" in capsys.readouterr().err
+    assert "left out for missing values in a (3): 3 of 60 rows" in capsys.readouterr().err
     found = asked(ask, "measure", path, "--x", "a", "--missing", "drop")
     kept = FRAME["a"].filter(FRAME.select(pl.row_index() % 20 != 1).to_series())
     assert found["table"][0]["bits"] == pytest.approx(float(lr.entropy(kept)), abs=1e-3)
@@ -271,7 +271,7 @@ def test_identifiers_are_left_out_unless_asked_for(ask, tmp_path, capsys):
     options = ["select", path, "--target", "y", "--n-features", "1"]
     assert asked(ask, *options)["candidates"] == 5
     assert main(options) == 0
-    line = "left out: name (identifier: different in every row) (--keep takes them in)"
+    line = "left out: name (identifier: different in every row) (--keep includes them)"
     assert line in capsys.readouterr().err
     kept = asked(ask, *options, "--keep", "name")
     assert kept["candidates"] == 6

@@ -243,7 +243,7 @@ def test_mistakes_among_numbers_are_missing_where_that_is_said(tmp_path, capsys)
     rows[4] = f"unknown,{rows[4].partition(',')[2]}"
     path.write_text("\n".join(rows))
     assert main(["select", str(path), "--target", "buy"]) == 2
-    said = "column 'age' of typo.csv has 'unknown' in row 4 among numbers: --numeric 'age' takes"
+    said = "column 'age' of typo.csv has 'unknown' in row 4 among numbers: --numeric 'age' treats"
     assert said in capsys.readouterr().err
     found = asked(capsys, "describe", str(path))
     assert found["columns"]["age"]["missing"] == 1

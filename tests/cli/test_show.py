@@ -34,9 +34,11 @@ def test_names_keep_both_ends(monkeypatch):
 
 
 def test_a_narrow_terminal_shows_names_rather_than_distributions(monkeypatch):
-    table = Table(["column", "distribution"], [["a", "0 ▁▄█ 9"]])
+    table = Table(["column", "distribution"], [["n" * 40, "0 ▁▄█ 9"]])
     finding = Finding(question="?", answer=["Answer."], facts=[], table=table, settings={})
+    monkeypatch.setattr(show, "_width", lambda: 28)
+    text = show.as_text(finding)
+    assert "▄" not in text
+    assert "nnnn…nnnn" in text
     monkeypatch.setattr(show, "_width", lambda: 80)
-    assert "▄" not in show.as_text(finding)
-    monkeypatch.setattr(show, "_width", lambda: 120)
     assert "▄" in show.as_text(finding)

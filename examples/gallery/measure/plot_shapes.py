@@ -2,8 +2,8 @@
 Dependence that correlation misses
 ==================================
 
-Six relations between two variables of 400 rows. Correlation detects a line; mutual information detects
-every one of them, and is near the level of chance for independent variables.
+Six relations between two variables of 400 rows. Correlation detects a line. Mutual information
+detects all of them, and is near the chance level for independent variables.
 """
 
 import matplotlib.pyplot as plt

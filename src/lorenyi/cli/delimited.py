@@ -135,7 +135,7 @@ def headed(frame: pl.DataFrame, header: bool | None, notes: list[str]) -> Raw:
         return Raw(frame.rename(dict(zip(frame.columns, _numbered(frame), strict=True))), notes)
     names = unique_names(first)
     if changed := [name for name, given in zip(names, first, strict=True) if name != given]:
-        notes.append(f"columns without a name of their own: {', '.join(changed[:6])}")
+        notes.append(f"missing or repeated column names, replaced by: {', '.join(changed[:6])}")
     return Raw(frame[1:].rename(dict(zip(frame.columns, names, strict=True))), notes)
 
 

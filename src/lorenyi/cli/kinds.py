@@ -15,6 +15,7 @@ import polars as pl
 from lorenyi.cli import Refused
 from lorenyi.cli.tables import Read, matching
 from lorenyi.data.texts import GAPS, Parsed, parse
+from lorenyi.report.wording import counted
 
 REPEATED = 2.0  # mean number of rows per category, below which text is nearly an identifier
 RARE = 5.0  # the same, below which a note warns of chance
@@ -135,13 +136,13 @@ def _settle_wrong(series: pl.Series, found: Parsed, table: Read, missing: bool) 
     if not missing:
         raise Refused(
             f"column {series.name!r} of {table.name} has {series[row]!r:.40} in row {row + 1} "
-            f"among {what}: {option} {series.name!r} takes such cells as missing, "
-            "--categorical takes the column as categories"
+            f"among {what}: {option} {series.name!r} treats such cells as missing, "
+            f"--categorical {series.name!r} the column as categories"
         )
     count = int(found.wrong.sum())
     table.notes.append(
-        f"{series.name}: {count} {'cell is' if count == 1 else 'cells are'} not {what} and missing "
-        f"here, first {series[row]!r:.40} in row {row + 1}"
+        f"{series.name}: {counted(count, 'cell')} among {what} treated as missing, first "
+        f"{series[row]!r:.40} in row {row + 1}"
     )
 
 

@@ -68,9 +68,9 @@ def open_table(
         found = {n: why for n, why in table.suspects.items() if n in table.frame.columns}
         table.leave_out({n: why for n, why in found.items() if why == EMPTY})
         found = {n: why for n, why in found.items() if why != EMPTY and n not in kept}
-        table.leave_out(found, " (--keep takes them in)")
+        table.leave_out(found, " (--keep includes them)")
     if table.frame.width == 0:
-        raise Refused(f"{table.name}: no column is left to measure (--keep takes identifiers in)")
+        raise Refused(f"{table.name}: no column is left to measure (--keep includes identifiers)")
     return table
 
 

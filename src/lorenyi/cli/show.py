@@ -11,28 +11,22 @@ from contextlib import contextmanager
 from io import StringIO
 from typing import Any
 
-from rich.bar import Bar
 from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
-from rich.table import Table as Lines
 from rich.text import Text
 
 from lorenyi.cli import printable
 from lorenyi.cli.prepare import size
+from lorenyi.cli.ruled import MOST, ruled
 from lorenyi.cli.tables import Read
 from lorenyi.report import Finding, Table
 from lorenyi.report.tables import plain
 
-MOST = 20  # rows of a table on a terminal
 COLUMNS = 15  # rows of the table of columns
 PAUSE = 5.0  # seconds between lines of progress if standard error is not a terminal
 GRID = 40  # columns of a grid of shades
-BAR = 26  # characters of a column of bars
-WIDE = 100  # characters of a terminal that shows distributions, and headings on one line
-MIN_WORD = 8  # characters of a name that are always shown
+PIPED = 120  # characters of a line if standard output is not a terminal
 SHADES = " ░▒▓█"
-BITS = {"score", "adds", "bits", "std. error", "chance", "beyond chance", "low", "high"}
-FRACTIONS = BITS | {"eigenvalue", "sum"}  # with four digits after the point
 Step = Callable[[str, float | None], None]
 
 
@@ -58,7 +52,7 @@ def _columns(table: Read) -> None:
     shown = (rows if len(rows) <= COLUMNS else told)[:COLUMNS]
     if shown:
         console = Console(file=sys.stderr, width=_width())
-        console.print(_ruled(Table(table.described().columns, shown), console.width))
+        console.print(ruled(Table(table.described().columns, shown), console.width))
     if len(rows) > len(shown):
         others = "other columns of numbers" if len(told) <= COLUMNS else "other columns"
         sys.stderr.write(f"  ... and {len(rows) - len(shown):,} {others}\n")
@@ -145,7 +139,7 @@ def as_text(finding: Finding) -> str:
         console.print(_shaded(finding.grid))
         console.print()
     if finding.table.rows:
-        console.print(_ruled(finding.table, console.width))
+        console.print(ruled(finding.table, console.width))
     left = len(finding.table.rows) - MOST
     if left > 0:
         console.print(Text(f"  ... and {left:,} more rows (--csv, --json or --report)"))
@@ -154,86 +148,7 @@ def as_text(finding: Finding) -> str:
 
 def _width() -> int:
     console = Console()
-    return console.width if console.is_terminal else 100
-
-
-def _ruled(table: Table, width: int) -> Lines:
-    lines = Lines(box=None, pad_edge=True, header_style="dim")
-    table = table if width >= WIDE else _narrow(table)
-    barred = None if table.bar is None else list(table.columns).index(table.bar)
-    figures = [all(not isinstance(row[c], str) for row in table.rows) for c in _range(table)]
-    for c, name in enumerate(table.columns):
-        lines.add_column(
-            Text(name.replace(" ", "\n") if width < WIDE else name),
-            justify="right" if figures[c] else "left",
-            overflow="fold",
-            no_wrap=figures[c] or name == "distribution",
-        )
-    if barred is not None:
-        lines.add_column("")
-    shown = table.rows[:MOST]
-    most = max((abs(row[barred]) for row in shown), default=0.0) if barred is not None else 0.0
-    cells = [[_cell(name, v) for name, v in zip(table.columns, row, strict=True)] for row in shown]
-    words = [c for c in _range(table) if not figures[c] and table.columns[c] != "distribution"]
-    _shorten(cells, table.columns, words, width - BAR * (barred is not None))
-    for row, line in zip(shown, cells, strict=True):
-        bar = [] if barred is None else [_bar(float(row[barred]), most)]
-        lines.add_row(*line, *bar)
-    return lines
-
-
-def _narrow(table: Table) -> Table:
-    """Leave out distributions, which take the room of names."""
-    kept = [c for c, name in enumerate(table.columns) if name != "distribution"]
-    return Table(
-        [table.columns[c] for c in kept], [[r[c] for c in kept] for r in table.rows], table.bar
-    )
-
-
-def _range(table: Table) -> range:
-    return range(len(table.columns))
-
-
-def _bar(value: float, most: float) -> Bar:
-    return Bar(most or 1.0, 0, max(value, 0.0), width=BAR - 2, color="cyan")
-
-
-def _shorten(
-    cells: list[list[Text]], heads: Sequence[str], words: Sequence[int], width: int
-) -> None:
-    """Replace the middle of long words by an ellipsis, so that a row fits on one line."""
-    longest = [max(map(len, head.split()), default=0) for head in heads]
-    sizes = [max(longest[c], *(len(row[c]) for row in cells)) for c in range(len(heads))]
-    others = sum(n for c, n in enumerate(sizes) if c not in words)
-    room, left = width - 2 * len(heads) - others, len(words)
-    for taken in sorted(sizes[c] for c in words):  # short columns leave room to the others
-        if taken <= room // left:
-            room, left = room - taken, left - 1
-    if not left:
-        return
-    most = max(room // left, MIN_WORD)
-    for row in cells:
-        for c in words:
-            if len(row[c]) > most:
-                text, half = row[c].plain, (most - 1) // 2
-                row[c] = Text(f"{text[: most - 1 - half]}…{text[len(text) - half :]}")
-
-
-def _cell(name: str, value: Any) -> Text:
-    if isinstance(value, str):
-        return Text(printable(value))
-    if value is None or value != value:
-        return Text("")
-    if isinstance(value, int):
-        return Text(f"{value:,}")
-    if name in ("p", "q"):
-        return Text(f"{value:.2g}")
-    if name == "share":
-        return Text(f"{round(100 * value) + 0:d} %")
-    sign = "+" if name == "adds" else ""
-    if abs(value) >= 1000 or (name not in FRACTIONS and value):
-        return Text(f"{value:.5g}")
-    return Text(f"{round(float(value), 4) + 0.0:{sign}.4f}")
+    return console.width if console.is_terminal else PIPED
 
 
 def _shaded(grid: Table) -> Text:

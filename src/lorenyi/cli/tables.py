@@ -146,8 +146,8 @@ class Read:
                 f"are in {told}{more}: --drop {worst[0]!r} leaves that column out"
             )
         self.notes.append(
-            f"{before - self.frame.height} of {before} rows were left out for missing values in "
-            f"{told}{more}"
+            f"left out for missing values in {told}{more}: {before - self.frame.height} "
+            f"of {before} rows"
         )
 
     def leave_out(self, names: Mapping[str, str], remedy: str = "") -> None:

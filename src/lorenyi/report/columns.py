@@ -8,8 +8,10 @@ import numpy as np
 
 from lorenyi.data.columns import Column
 from lorenyi.report.pictures import ends, levels
+from lorenyi.report.wording import percent
 
 SPARKS = "▁▂▃▄▅▆▇█"
+LISTED = 30  # characters of the main categories; where three take more, two are named
 SPARKED = 12  # characters of a distribution in a terminal
 
 
@@ -42,8 +44,9 @@ def drawn(column: Column, kind: str) -> str:
     if _is_category(kind):
         names, counts = levels(column)
         total = max(sum(counts), 1)
-        shown = [f"{n[:12]} {100 * c / total:.0f} %" for n, c in zip(names, counts, strict=True)]
-        return ", ".join(shown[:3]) + (", ..." if len(shown) > 3 else "")
+        shown = [f"{n[:12]} {percent(c / total)}" for n, c in zip(names, counts, strict=True)]
+        most = 3 if len(", ".join(shown[:3])) <= LISTED else 2
+        return ", ".join(shown[:most]) + (", ..." if len(shown) > most else "")
     values = column.numbers()[~column.gaps]
     values = values[np.isfinite(values)]
     if not len(values):

@@ -27,7 +27,7 @@ from lorenyi.report.pairs import (
 )
 from lorenyi.report.pictures import distribution
 from lorenyi.report.tables import Section, Table, shortened, table_section
-from lorenyi.report.wording import bits, counted, listed
+from lorenyi.report.wording import bits, counted, listed, percent
 
 BEYOND = "beyond chance"  # heading of the bits that a column shares with another
 PICTURED = 60  # columns with a picture on the page
@@ -207,12 +207,8 @@ def _gaps(typed: dict[str, Column], n: int) -> str:
     if not gaps:
         return "No values are missing."
     worst = sorted(gaps, key=lambda name: -gaps[name])
-    named = listed([f"{name} ({_percent(gaps[name] / n)})" for name in worst], 5)
+    named = listed([f"{name} ({percent(gaps[name] / n)})" for name in worst], 5)
     return f"Missing values: {named}."
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.0f} %" if share >= 0.01 else "under 1 %"
 
 
 def _about(found: Dependence, target: str) -> str:
@@ -258,7 +254,7 @@ def _sections(
     items = []
     for name, column in list(typed.items())[:PICTURED]:
         gaps = int(column.gaps.sum())
-        missing = f", {_percent(gaps / n)} missing" if gaps else ""
+        missing = f", {percent(gaps / n)} missing" if gaps else ""
         note = f"{words[name]}, {distinct(column):,} distinct{missing}"
         items.append({"name": shortened(name), "note": note, "picture": distribution(column)})
     few = f" The first {PICTURED} of {len(typed):,} are shown." if len(typed) > PICTURED else ""

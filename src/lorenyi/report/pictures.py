@@ -41,7 +41,9 @@ def ends(column: Column, low: float, high: float) -> list[str]:
 
 def short_number(value: float) -> str:
     """Return a number in a few characters."""
-    return f"{value:,.0f}" if 1000 <= abs(value) < 1e7 else f"{value:.4g}"
+    if 10_000 <= abs(value) < 1e7:
+        return f"{value:,.0f}"
+    return f"{value:.0f}" if 1000 <= abs(value) < 10_000 else f"{value:.4g}"  # as in years
 
 
 def levels(column: Column) -> tuple[list[str], list[int]]:

@@ -15,7 +15,10 @@ def listed(names: Sequence[str], most: int = 8) -> str:
     >>> from lorenyi.report.wording import listed
     >>> listed(["a", "b", "c"]), listed("abcdef", 3)
     ('a, b and c', 'a, b, c and 3 more')
+    >>> print(listed(["town, state", "price"]))
+    'town, state' and price
     """
+    names = [f"'{name}'" if ", " in name else name for name in names]
     if len(names) > most:
         return f"{', '.join(names[:most])} and {len(names) - most} more"
     return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
@@ -24,6 +27,13 @@ def listed(names: Sequence[str], most: int = 8) -> str:
 def counted(number: int, what: str) -> str:
     """Return a number with its noun: 1 row, 2 rows."""
     return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
+def percent(share: float) -> str:
+    """Format a share; one that is not 0 or 1 is not rounded to it."""
+    if 0 < share < 0.01:
+        return "<1 %"
+    return ">99 %" if 0.99 < share < 1 else f"{100 * share:.0f} %"
 
 
 def bits(value: float) -> str:
