@@ -235,7 +235,7 @@ def _facts(typed: dict[str, Column], found: Dependence | None, n: int) -> list[t
     facts = [
         (f"{n:,}", "rows"),
         (f"{len(typed):,}", "columns"),
-        (f"{100 * gaps / cells:.1f} %", "values missing"),
+        (percent(gaps / cells), "values missing"),
     ]
     if found is not None:
         pairs = found.pairs()
