@@ -150,7 +150,7 @@ def test_the_selection_says_what_when_and_why():
     assert found.answer[0] == (
         f"The 2 most informative of 4 columns about y are {names[0]} and {names[1]}."
     )
-    assert "2 columns were asked for." in found.answer
+    assert "2 columns were requested." in found.answer
     whole = -np.mean(np.log2(np.where(Y, np.mean(Y), np.mean(1 - Y))))
     share = 100 * selector.scores_[-1] / whole
     assert f"({share:.0f} %)" in found.answer[1]

@@ -68,15 +68,15 @@ def read_table(
         "seed": seed if sample is not None else None,
         "lenient": lenient or None,
     }
-    told = [f"{k}={v!r}" for k, v in options.items() if v is not None]
+    texts = [f"{k}={v!r}" for k, v in options.items() if v is not None]
     if example is not None:
         name, raw = f"example {example}", _example(example)
     elif path is not None:
         name, raw = named(path), load(path, header, encoding, sheet)
-        told.insert(0, repr(path))
+        texts.insert(0, repr(path))
     else:
         raise Refused("give a file or an example")
-    call = f"read_table({', '.join(told)})"
+    call = f"read_table({', '.join(texts)})"
     python = f"from lorenyi.cli.reading import read_table\n\ntable = {call}.frame"
     table = Read(raw.frame, name, python, raw.notes)
     _require_rows(table)

@@ -48,13 +48,13 @@ def reading(table: Read, quiet: bool, columns: bool = True) -> None:
 
 def _columns(table: Read) -> None:
     rows = [row for row in table.described().rows if row[0] not in table.left_out]
-    told = [row for row in rows if row[1] != "number" or row[3]]
-    shown = (rows if len(rows) <= COLUMNS else told)[:COLUMNS]
+    texts = [row for row in rows if row[1] != "number" or row[3]]
+    shown = (rows if len(rows) <= COLUMNS else texts)[:COLUMNS]
     if shown:
         console = Console(file=sys.stderr, width=_width())
         console.print(ruled(Table(table.described().columns, shown), console.width))
     if len(rows) > len(shown):
-        others = "other columns of numbers" if len(told) <= COLUMNS else "other columns"
+        others = "other columns of numbers" if len(texts) <= COLUMNS else "other columns"
         sys.stderr.write(f"  ... and {len(rows) - len(shown):,} {others}\n")
 
 

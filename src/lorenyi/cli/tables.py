@@ -138,15 +138,15 @@ class Read:
         self.frame = self.frame.drop_nulls(list(used))
         self.python += f"\ntable = table.drop_nulls({list(gaps)!r})"
         worst = sorted(gaps, key=lambda n: -gaps[n])
-        told = ", ".join(f"{n} ({gaps[n]})" for n in worst[:6])
+        texts = ", ".join(f"{n} ({gaps[n]})" for n in worst[:6])
         more = ", ..." if len(worst) > 6 else ""
         if self.frame.height < 2:
             raise Refused(
                 f"{self.name}: {self.frame.height} of {before} rows have no missing values, which "
-                f"are in {told}{more}: --drop {worst[0]!r} leaves that column out"
+                f"are in {texts}{more}: --drop {worst[0]!r} leaves that column out"
             )
         self.notes.append(
-            f"left out for missing values in {told}{more}: {before - self.frame.height} "
+            f"left out for missing values in {texts}{more}: {before - self.frame.height} "
             f"of {before} rows"
         )
 
@@ -156,9 +156,9 @@ class Read:
             return
         self.left_out |= names
         self.frame = self.frame.drop(list(names))
-        told = [f"{name} ({why})" for name, why in names.items()]
-        more = f" and {len(told) - 6} more" if len(told) > 6 else ""
-        self.notes.append(f"left out: {', '.join(told[:6])}{more}{remedy}")
+        texts = [f"{name} ({why})" for name, why in names.items()]
+        more = f" and {len(texts) - 6} more" if len(texts) > 6 else ""
+        self.notes.append(f"left out: {', '.join(texts[:6])}{more}{remedy}")
 
 
 # ------------------------------------------------------------------------------- names

@@ -225,7 +225,7 @@ def _is_missing(value: Any) -> bool:
 
 
 def _family(kind: type) -> type:
-    """Return what kind of value a type is, such that two of one kind can be told apart."""
+    """Return the family of a type; values of one family can be compared."""
     if issubclass(kind, (bool, np.bool_)):
         return bool
     if issubclass(kind, (Real, Decimal)):

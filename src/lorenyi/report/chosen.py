@@ -156,8 +156,8 @@ def _stopped(selector: InformationSelector, path: SelectionPathDisplay) -> str:
     wanted = round(asked * selector.n_features_in_) if isinstance(asked, float) else asked
     found = counted(len(path.names), "column")
     if len(path.names) < max(int(wanted), 1):
-        return f"Time ran out after {found} of {wanted} asked for."
-    return f"{found} {'was' if len(path.names) == 1 else 'were'} asked for."
+        return f"Time ran out after {found} of {wanted} requested."
+    return f"{found} {'was' if len(path.names) == 1 else 'were'} requested."
 
 
 def _facts(

@@ -90,7 +90,7 @@ def _path(
         else f"The score of {type(criterion).__name__} when each column was chosen, in bits."
     )
     auto = isinstance(selector.n_features_to_select, str)
-    why = "the next was no more informative than its permutations" if auto else "as asked for"
+    why = "the next was no more informative than its permutations" if auto else "as requested"
     after = "; the next would have been:" if stop < len(path.names) else ""
     section = {
         "kind": "bars",
