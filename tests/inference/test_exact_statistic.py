@@ -268,14 +268,14 @@ def test_weights_that_are_no_whole_numbers_are_refused_with_a_remedy():
 def test_a_continuous_given_is_refused_with_a_remedy():
     x, y = coins(seed=1), coins(seed=2)
     with pytest.raises(
-        ValueError, match=r"given=.* must be nominal.*conditional_independence_test.*Delta\(\)"
+        ValueError, match=r"given=.* must be categorical.*conditional_independence_test.*Delta\(\)"
     ):
         lr.independence_test(x, y, given=np.linspace(0, 1, 60))
 
 
 def test_a_mixed_given_is_refused():
     x, y = coins(seed=1), coins(seed=2)
-    with pytest.raises(ValueError, match="must be nominal"):
+    with pytest.raises(ValueError, match="must be categorical"):
         lr.independence_test(x, y, given=[coins(seed=3), np.linspace(0, 1, 60)])
 
 

@@ -159,8 +159,8 @@ def spectrum(asked: options.Spectrum) -> Job:
     table.settle_missing(asked.missing, used)
     if all(table.frame[name].n_unique() == 1 for name in used):
         raise Refused(f"{table.name}: all {len(used)} columns are constant, all rows are alike")
-    nominal = table.categorical(used)
-    numbers = [n for n in used if n not in nominal and table.frame[n].n_unique() > 1]
+    categorical = table.categorical(used)
+    numbers = [n for n in used if n not in categorical and table.frame[n].n_unique() > 1]
     show.reading(table, asked.quiet)
     with show.progress("finding eigenvalues", asked.quiet):
         finding = report.spectrum(
@@ -168,12 +168,12 @@ def spectrum(asked: options.Spectrum) -> Job:
             alpha=1.0 if asked.alpha is None else asked.alpha,
             rank=fitting(asked.rank, table),
             bandwidth=asked.bandwidth,
-            categorical=[used.index(name) for name in nominal],
+            categorical=[used.index(name) for name in categorical],
             seed=asked.seed,
         )
     reread = (
         f"{table.python}\nnumbers = {table.lines(numbers)}.to_numpy()\n"
-        f"nominal = [table[name] for name in {nominal!r}]"
+        f"categorical = [table[name] for name in {categorical!r}]"
     )
     return job(finding, table, output, reread)
 

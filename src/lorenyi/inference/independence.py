@@ -91,7 +91,7 @@ def independence_test(
     x, y : variable
         One variable or several, each.
     given : labels, optional
-        A nominal variable; permutations stay within its groups. For numbers, see
+        A categorical variable; permutations stay within its groups. For numbers, see
         `conditional_independence_test`.
     weights : array, optional
         Frequencies of the rows: whole numbers.
@@ -204,11 +204,11 @@ def require_bandwidths(bandwidths: Sequence[float]) -> tuple[float, ...]:
 
 
 def labels(C: Gram) -> np.ndarray:
-    """Return the group of each row of a nominal Gram."""
+    """Return the group of each row of a categorical Gram."""
     factors: list[Any] = list(C.factors)
     if not all(isinstance(f, Points) and isinstance(f.kernel, Delta) for f in factors):
         raise ValueError(
-            f"given={C!r} must be nominal, because permutations stay within its groups: use "
+            f"given={C!r} must be categorical, because permutations stay within its groups: use "
             "conditional_independence_test for numbers, bin it, or pass it through "
             "gram(..., Delta())"
         )

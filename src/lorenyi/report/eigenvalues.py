@@ -55,7 +55,7 @@ def spectrum(
     bandwidth : float, optional
         Bandwidth of the kernel; by default the median distance of standardized rows.
     categorical : sequence of int
-        Positions of nominal columns; text and booleans always are.
+        Positions of categorical columns; text and booleans always are.
     seed : int
         Seed of all random draws.
 
@@ -95,7 +95,7 @@ def spectrum(
             "order": alpha,
             "rank": rank,
             "bandwidth": float(sigma),
-            "columns": f"{variable.numbers.shape[1]} numeric, {variable.symbols.shape[1]} nominal",
+            "columns": _kinds(variable),
             "standardized": "yes",
             "eigenvalues found": int(np.sum(found.values > 0)),
             "seed": seed,
@@ -108,6 +108,10 @@ def spectrum(
         ],
         extra=_extra(variable, entropy, enough, median, sweep),
     )
+
+
+def _kinds(variable: Variable) -> str:
+    return f"{variable.numbers.shape[1]} numeric, {variable.symbols.shape[1]} categorical"
 
 
 def _extra(
@@ -289,7 +293,7 @@ def _python(sigma: float, alpha: float, rank: int | None, seed: int) -> str:
             "",
             "numbers = (numbers - numbers.mean(axis=0)) / numbers.std(axis=0)",
             f"A = lr.gram(numbers, lr.Gaussian({float(sigma)!r}))",
-            "for column in nominal:",
+            "for column in categorical:",
             "    A = A * lr.gram(column, lr.Delta())",
             f"lr.Renyi({alpha!r}, {rank!r}, lr.Auto(seed={seed})).certified(A)",
         ]
