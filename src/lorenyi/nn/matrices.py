@@ -23,7 +23,7 @@ def distances(x: Tensor) -> Tensor:
     product *= -2
     product += squares[..., :, None]
     product += squares[..., None, :]
-    return torch.clamp(product, min=0)  # what rounding makes of 0; nan stays
+    return product.clamp_(min=0)  # what rounding makes of 0; nan stays
 
 
 class GaussianMatrix(torch.autograd.Function):
@@ -36,19 +36,23 @@ class GaussianMatrix(torch.autograd.Function):
     generate_vmap_rule = True
 
     @staticmethod
-    def forward(x: Tensor, rule: Rule | None) -> tuple[Tensor, Tensor, Tensor]:
-        """Return the matrix, squared distances and the squared bandwidth."""
+    def forward(x: Tensor, rule: Rule | None) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+        """Return the matrix, squared distances, the squared bandwidth, and the centered points.
+
+        Products lose few digits where points are near the origin.
+        """
+        x = x - x.mean(dim=0)
         distance = distances(x)
         square = x.new_ones(()) if rule is None else rule.square(distance)
-        square = torch.where(square == 0, 1.0, square)  # all points are equal
-        return (distance * (-0.5 / square)).exp_(), distance, square
+        return (distance * (-0.5 / square)).exp_(), distance, square, x
 
     @staticmethod
     def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
         """Keep what the gradient takes."""
-        x, ctx.rule = inputs
-        matrix, distance, square = output
-        ctx.mark_non_differentiable(distance, square)
+        _, ctx.rule = inputs
+        matrix, distance, square, x = output
+        ctx.mark_non_differentiable(distance, square, x)
+        ctx.set_materialize_grads(False)  # no zeros for what has no gradient
         moves = ctx.rule is not None and not ctx.rule.held
         ctx.save_for_backward(x, matrix, distance if moves else square, square)
 
@@ -66,8 +70,7 @@ class GaussianMatrix(torch.autograd.Function):
 
 
 def gaussian(x: Tensor, rule: Rule | None) -> Tensor:
-    """Return the Gaussian kernel of points, for which products lose few digits near the origin."""
-    x = x - x.detach().mean(dim=0)
+    """Return the Gaussian kernel of points."""
     if not x.requires_grad:  # a function with a gradient takes its time
         return GaussianMatrix.forward(x, rule)[0]
     matrix: Tensor = GaussianMatrix.apply(x, rule)[0]  # type: ignore[no-untyped-call]
@@ -78,7 +81,10 @@ def gaussian(x: Tensor, rule: Rule | None) -> Tensor:
 
 
 class Rule(ABC):
-    """A bandwidth from squared distances: sigma^2, and the slope of its logarithm."""
+    """A bandwidth from squared distances: sigma^2, and the slope of its logarithm.
+
+    Where all points are equal any bandwidth will do: sigma^2 is positive then, too.
+    """
 
     held = False
 
@@ -101,7 +107,7 @@ class NearestRule(Rule):
     def square(self, distance: Tensor) -> Tensor:
         """Return the square of the mean."""
         mean: Tensor = self._near(distance).values.sqrt().mean()
-        return mean**2
+        return torch.where(mean == 0, 1.0, mean**2)
 
     def slope(self, distance: Tensor, square: Tensor) -> Tensor:
         """Return 1 / (d sigma) for each neighbor, over their number; half of it either way."""
@@ -125,9 +131,9 @@ class MedianRule(Rule):
     held: bool = False
 
     def square(self, distance: Tensor) -> Tensor:
-        """Return the square of the median; 0 where all points are equal."""
+        """Return the square of the median."""
         found = torch.where(distance > 0, distance, torch.nan).nanmedian()
-        return torch.where(found > 0, found, 0.0)
+        return torch.where(found > 0, found, 1.0)
 
     def slope(self, distance: Tensor, square: Tensor) -> Tensor:
         """Return 1 / sigma^2 at the median, shared by pairs that are as far apart."""
@@ -144,21 +150,15 @@ class GeometricRule(Rule):
 
     def square(self, distance: Tensor) -> Tensor:
         """Return share^2 exp(mean log d^2)."""
-        least, count = self._apart(distance)
-        # Those below count as `least`, which is taken off again.
-        total = torch.maximum(distance, least).log_().sum()
-        below = distance.shape[-1] ** 2 - count
-        mean = (total - below * least.log()) / count
-        tiny = torch.finfo(distance.dtype).tiny
-        return torch.where(least > tiny, self.share**2 * mean.exp(), 0.0)
+        apart, count = self._apart(distance)
+        return (distance.log().masked_fill_(~apart, 0.0).sum() / count).exp() * self.share**2
 
     def slope(self, distance: Tensor, square: Tensor) -> Tensor:
         """Return 1 / d^2 of points that differ, over their number."""
-        least, count = self._apart(distance)
-        return torch.where(distance > least, 1 / (count * distance), 0.0)
+        apart, count = self._apart(distance)
+        return (1 / (count * distance)).masked_fill_(~apart, 0.0)
 
     def _apart(self, distance: Tensor) -> tuple[Tensor, Tensor]:
-        """Return what distances must exceed, since rounding makes no points different; how many."""
-        numbers = torch.finfo(distance.dtype)
-        least = (16 * numbers.eps * distance.amax()).clamp(min=numbers.tiny)
-        return least, (distance > least).to(distance.dtype).sum().clamp(min=1)
+        """Return which points differ, by more than rounding makes of it; how many do."""
+        apart = distance > 16 * torch.finfo(distance.dtype).eps * distance.amax()
+        return apart, apart.sum().clamp(min=1)

@@ -61,6 +61,7 @@ class Entropy(torch.autograd.Function):
         K, _, _ = inputs
         _, V, slope = output
         ctx.mark_non_differentiable(V, slope)
+        ctx.set_materialize_grads(False)  # no zeros for what has no gradient
         ctx.save_for_backward(K, V, slope)
 
     @staticmethod
@@ -99,15 +100,15 @@ class Once(torch.autograd.Function):
 
 
 def leading(K: Tensor, rank: int, solver: SubspaceIteration) -> tuple[Tensor, Tensor]:
-    """Return the largest eigenvalues by subspace iteration, and their vectors."""
+    """Return the largest eigenvalues by subspace iteration, ascending, and their vectors."""
     Q: Tensor = start(solver.seed, K.shape[-1], rank + solver.extra, K.dtype, K.device)
     for _ in range(solver.steps):
         Q, _ = torch.linalg.qr(K @ Q)
     # A decomposition refuses nan, which the values keep.
     projected = Q.mT @ (K @ Q)
     values, S = torch.linalg.eigh(projected.nan_to_num())
-    kept = values[..., -rank:].flip(-1) + 0 * projected.sum(dim=(-2, -1))[..., None]
-    return kept, Q @ S[..., -rank:].flip(-1)
+    kept = values[..., -rank:] + 0 * projected.sum(dim=(-2, -1), keepdim=True)[..., 0]
+    return kept, Q @ S[..., -rank:]
 
 
 @torch.compiler.assume_constant_result  # type: ignore[untyped-decorator]
@@ -124,7 +125,7 @@ def start(seed: int, n: int, size: int, dtype: torch.dtype, device: torch.device
 
 
 def all_of(K: Tensor, rank: int | None, vectors: bool) -> tuple[Tensor, Tensor]:
-    """Return all eigenvalues, or the largest, and their vectors if these are asked for."""
+    """Return all eigenvalues, or the largest, ascending; their vectors if these are asked for."""
     total = K.sum(dim=(-2, -1))
     safe = torch.where(torch.isfinite(total)[..., None, None], K, 0.0)  # entries are from 0 to 1
     if vectors:
@@ -133,55 +134,53 @@ def all_of(K: Tensor, rank: int | None, vectors: bool) -> tuple[Tensor, Tensor]:
         values = torch.linalg.eigvalsh(safe)
         V = K[..., :0]
     rank = K.shape[-1] if rank is None else rank
-    values = values[..., -rank:].flip(-1) + 0 * total[..., None]
-    return values, V[..., -rank:].flip(-1)
+    return values[..., -rank:] + 0 * total[..., None], V[..., -rank:]
 
 
 def of_labels(same: Tensor, entropy: Renyi) -> Tensor:
     """Return the entropy of an equality kernel: eigenvalues are the share of each class."""
     first = torch.tril(same, -1).sum(dim=-1) == 0  # where a class occurs first
-    shares = (same.mean(dim=-1) * first).sort(descending=True).values
+    shares = (same.mean(dim=-1) * first).sort().values
     rank, n = entropy.rank, len(same)
-    return renyi(shares if rank is None else shares[:rank], n, entropy.alpha, rank)[0]
+    return renyi(shares if rank is None else shares[-rank:], n, entropy.alpha, rank)[0]
 
 
 # ------------------------------------------------------------------------------- to bits
 
 
 def renyi(p: Tensor, n: int, alpha: float, rank: int | None) -> tuple[Tensor, Tensor]:
-    """Return the entropy of eigenvalues p, on the last axis, and its slope in each.
+    """Return the entropy of eigenvalues p, ascending on the last axis, and its slope in each.
 
     With a rank, the other n - rank share what is left of one evenly: L_k of the paper.
     """
     bit = math.log(2)
-    k = p.shape[-1]
     if alpha == math.inf:
         slope = torch.zeros_like(p)
-        slope[..., 0] = -1 / (p[..., 0] * bit)
-        return -torch.log2(p[..., 0]), slope
-    q = p
+        slope[..., -1] = -1 / (p[..., -1] * bit)
+        return -torch.log2(p[..., -1]), slope
+    q = mass = p
     if rank is not None:
-        q = torch.cat([p, (1 - p.sum(dim=-1, keepdim=True)) / (n - rank)], dim=-1)
+        rest = 1 - p.sum(dim=-1, keepdim=True)
+        q, mass = torch.cat([rest / (n - rank), p], dim=-1), torch.cat([rest, p], dim=-1)
     zero, flat = unresolved(q, alpha, rank)
-    log = torch.log(torch.where(zero, 1.0, q))
-    q = torch.where(zero, 0.0, q)
-    times = q if rank is None else torch.cat([q[..., :-1], (n - rank) * q[..., -1:]], dim=-1)
+    log = q.masked_fill(zero, 1.0).log_()
+    mass = mass.masked_fill(zero, 0.0)
     if alpha == 1:
-        value, each = -(times * log).sum(dim=-1) / bit, -(log + 1) / bit
+        value, each = -(mass * log).sum(dim=-1) / bit, -(log + 1) / bit
     elif abs(alpha - 1) < NEAR_ONE:
         # sum p^alpha = 1 + sum p (p^(alpha-1) - 1): nothing cancels as alpha goes to 1.
         power = torch.expm1((alpha - 1) * log)
-        excess = (times * power).sum(dim=-1)
+        excess = (mass * power).sum(dim=-1)
         value = torch.log1p(excess) / ((1 - alpha) * bit)
         each = alpha / ((1 - alpha) * bit) * (power + 1) / (1 + excess)[..., None]
     else:
-        top = log[..., :1]
+        top = log[..., -1:]
         power = torch.exp((alpha - 1) * (log - top))
-        total = (times * power).sum(dim=-1)  # of p^alpha, over the largest to the power alpha - 1
+        total = (mass * power).sum(dim=-1)  # of p^alpha, over the largest to the power alpha - 1
         value = ((alpha - 1) * top[..., 0] + torch.log(total)) / ((1 - alpha) * bit)
         each = alpha / ((1 - alpha) * bit) * power / total[..., None]
-    each = torch.where(zero | flat, 0.0, each)
-    return value, each if rank is None else each[..., :k] - each[..., k:]
+    each = each.masked_fill(flat, 0.0)
+    return value, each if rank is None else each[..., 1:] - each[..., :1]
 
 
 def unresolved(q: Tensor, alpha: float, rank: int | None) -> tuple[Tensor, Tensor]:
@@ -193,6 +192,6 @@ def unresolved(q: Tensor, alpha: float, rank: int | None) -> tuple[Tensor, Tenso
     if alpha >= 1:
         zero = q <= 0
         return zero, zero
-    scale = torch.finfo(q.dtype).eps * q[..., :1]
+    scale = torch.finfo(q.dtype).eps * q[..., -1:]
     zero = q <= (0.0 if rank is not None else 8 * scale)
     return zero, q <= (q.shape[-1] + 64) * scale
