@@ -1,13 +1,17 @@
-"""Entropies of a batch's kernel matrices, for a loss that is asked for at every step.
+"""Joint entropies of a batch, for a loss that is asked for at every step.
 
 Nothing is read back from the device but what a decomposition reads itself, and nothing is computed
-in less than float32 or needs more. The gradient is that of the Rayleigh quotients of vectors that
-are held, V diag(dS / d lambda) V'.
+in less than float32 or needs more. A number that is not finite becomes a loss that is not, as a
+gradient scaler expects.
 """
 
 from __future__ import annotations
 
+import itertools
 import math
+import operator
+from collections.abc import Sequence
+from functools import reduce
 from typing import Any
 
 import torch
@@ -15,6 +19,7 @@ from torch import Tensor
 
 from lorenyi import _arrays
 from lorenyi.functionals import Renyi
+from lorenyi.nn.matrices import Rule, Slope, distances
 from lorenyi.spectra import SubspaceIteration
 
 NEAR_ONE = 0.1  # of alpha: there powers are taken less their argument
@@ -22,64 +27,152 @@ STACKED = 512  # rows up to which the matrices of a term are decomposed as one s
 MAX_STARTS = 64  # sizes of batches that are remembered
 _STARTS: dict[tuple[Any, ...], Tensor] = {}
 
-
-def entropies(matrices: list[Tensor], entropy: Renyi) -> list[Tensor]:
-    """Return the entropy of each of several kernel matrices, in bits."""
-    few = entropy.rank is not None and len(matrices[0]) <= STACKED
-    if len(matrices) > 1 and few:  # a call costs more than its work
-        return list(one_entropy(torch.stack(matrices), entropy).unbind())
-    return [one_entropy(K, entropy) for K in matrices]
+Groups = Sequence[Sequence[int]]
+Rules = Sequence[Rule | None]
 
 
-def one_entropy(K: Tensor, entropy: Renyi) -> Tensor:
-    """Return the entropy of a matrix, or of each of a stack."""
-    slopes = K.requires_grad and torch.is_grad_enabled()
-    value: Tensor = Entropy.apply(K, entropy, slopes)[0]  # type: ignore[no-untyped-call]
-    return value
+def total(
+    entropy: Renyi, groups: Groups, signs: Sequence[int], rules: Rules, variables: Sequence[Tensor]
+) -> Tensor:
+    """Return a sum of joint entropies of groups of variables, in bits, each with its sign.
+
+    A variable is points with the rule of a Gaussian's bandwidth, or without one a kernel matrix.
+    """
+    asked = torch.is_grad_enabled()
+    wanted = [asked and x.requires_grad for x in variables]
+    if any(wanted):
+        found: Tensor = Total.apply(entropy, groups, signs, rules, wanted, *variables)[0]  # type: ignore[no-untyped-call]
+        return found
+    return Total.forward(entropy, groups, signs, rules, wanted, *variables)[0]
 
 
-class Entropy(torch.autograd.Function):
-    """S of K / n, with the gradient V diag(dS / d lambda) V' of vectors that are held."""
+class Total(torch.autograd.Function):
+    """A sum of joint entropies, which finds its gradient together with its value.
+
+    With respect to a matrix K that is V diag(dS / d lambda) V' / n, of vectors that are held; from
+    there to the points, and through the bandwidth, it takes one product. It is right as rows and
+    columns are treated alike. No matrix is kept for the backward pass. There is no second
+    derivative: eigenvectors would be missing from it.
+    """
 
     generate_vmap_rule = True
 
     @staticmethod
-    def forward(K: Tensor, entropy: Renyi, slopes: bool) -> tuple[Tensor, Tensor, Tensor]:
-        """Return the entropy, the vectors, and its slope with respect to each eigenvalue."""
-        n = K.shape[-1]
-        solver, rank = entropy.solver, entropy.rank
-        if isinstance(solver, SubspaceIteration) and rank is not None and rank + solver.extra < n:
-            values, V = leading(K, rank, solver)
-        else:
-            values, V = all_of(K, rank, slopes)
-        value, slope = renyi(values / n, n, entropy.alpha, rank)
-        return value, V, slope
+    def forward(
+        entropy: Renyi,
+        groups: Groups,
+        signs: Sequence[int],
+        rules: Rules,
+        wanted: Sequence[bool],
+        *variables: Tensor,
+    ) -> tuple[Tensor, ...]:
+        """Return the sum, and its gradient for each variable that wants one."""
+        made = [gaussian(x, rule) for x, rule in zip(variables, rules, strict=True)]
+        values, slopes = measured(entropy, groups, rules, [K for K, *_ in made], any(wanted))
+        found = [weighed(values, signs)]
+        for i, rule in enumerate(rules):
+            if wanted[i] and rule is not None:
+                own = [j for j, group in enumerate(groups) if i in group]
+                slope = weighed([slopes[j] for j in own], [signs[j] for j in own])
+                found.append(of_points(slope, *made[i][1:]))
+        return tuple(found)
 
     @staticmethod
     def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
-        """Keep what the gradient takes."""
-        K, _, _ = inputs
-        _, V, slope = output
-        ctx.mark_non_differentiable(V, slope)
+        """Keep the gradient, and the points, of which a second one is refused."""
+        _, _, _, _, ctx.wanted, *variables = inputs
+        ctx.mark_non_differentiable(*output[1:])
         ctx.set_materialize_grads(False)  # no zeros for what has no gradient
-        ctx.save_for_backward(K, V, slope)
+        ctx.save_for_backward(*output[1:], *itertools.compress(variables, ctx.wanted))
 
     @staticmethod
-    def backward(ctx: Any, gradient: Tensor, *_: Any) -> Any:
-        """Return the gradient with respect to the kernel matrix."""
-        K, V, slope = ctx.saved_tensors
-        weight = gradient[..., None] * slope / K.shape[-1]
-        found = (V * weight[..., None, :]) @ V.mT
-        return Once.apply(found, K) if torch.is_grad_enabled() else found, None, None  # type: ignore[no-untyped-call]
+    def backward(ctx: Any, gradient: Tensor | None, *_: Any) -> Any:
+        """Return the gradient with respect to the points."""
+        kept = ctx.saved_tensors
+        found: list[Tensor | None] = [None] * (5 + len(ctx.wanted))
+        half = len(kept) // 2
+        places = (5 + i for i, wanted in enumerate(ctx.wanted) if wanted)
+        for i, slope, x in zip(places, kept[:half], kept[half:], strict=True):
+            if gradient is not None:
+                found[i] = gradient * slope
+                if torch.is_grad_enabled():
+                    found[i] = Once.apply(found[i], x)  # type: ignore[no-untyped-call]
+        return tuple(found)
+
+
+def weighed(terms: Sequence[Tensor], signs: Sequence[int]) -> Tensor:
+    """Return the sum of tensors, each with its sign; the first may be the sum itself."""
+    found = terms[0] if signs[0] == 1 else signs[0] * terms[0]
+    for term, sign in zip(terms[1:], signs[1:], strict=True):
+        found = torch.add(found, term, alpha=sign)
+    return found
+
+
+def entropies(
+    entropy: Renyi, groups: Groups, rules: Rules, variables: Sequence[Tensor]
+) -> list[Tensor]:
+    """Return each joint entropy, without gradient."""
+    kernels = [gaussian(x, rule)[0] for x, rule in zip(variables, rules, strict=True)]
+    return measured(entropy, groups, rules, kernels, False)[0]
+
+
+def gaussian(x: Tensor, rule: Rule | None) -> tuple[Any, ...]:
+    """Return the kernel matrix of points, then what `of_points` takes."""
+    if rule is None:
+        return (x,)
+    x = x - x.mean(dim=0)  # products lose few digits near the origin
+    distance = distances(x)
+    square, slope = rule(distance)
+    factor = -0.5 / square
+    return (distance * factor).exp_(), x, distance, factor, slope
+
+
+def of_points(
+    inner: Tensor, x: Tensor, distance: Tensor, factor: Tensor, slope: Slope | None
+) -> Tensor:
+    """Return 4 sum_j W_ij (x_i - x_j), W the slope with respect to the squared distances."""
+    W = inner * factor
+    if slope is not None:
+        pull = W.flatten() @ distance.flatten()  # minus the slope with respect to log sigma^2
+        W -= pull * slope()
+    rows = W.sum(dim=-1, keepdim=True)
+    return 4 * (rows * x).sub_(W @ x)
+
+
+def measured(
+    entropy: Renyi, groups: Groups, rules: Rules, kernels: Sequence[Tensor], slopes: bool
+) -> tuple[list[Tensor], list[Tensor]]:
+    """Return each joint entropy, and its slope with respect to the logarithm of the matrix.
+
+    That of labels alone has none, which is an empty tensor.
+    """
+    n = kernels[0].shape[-1]
+    joints = [reduce(operator.mul, [kernels[i] for i in group]) for group in groups]
+    nominal = [all(rules[i] is None for i in group) for group in groups]
+    others = [K for K, alone in zip(joints, nominal, strict=True) if not alone]
+    # A call costs more than its work on few rows.
+    few = entropy.rank is not None and n <= STACKED
+    found: list[tuple[Tensor, Tensor]] = []
+    for K in [torch.stack(others)] if few and others else [J[None] for J in others]:
+        eigenvalues, V = largest(K, entropy, slopes)
+        value, slope = renyi(eigenvalues / n, n, entropy.alpha, entropy.rank)
+        inner = ((V * (slope / n)[..., None, :]) @ V.mT).mul_(K) if slopes else slope
+        found += zip(value.unbind(), inner.unbind(), strict=True)
+    order = iter(found)
+    both = [
+        (of_labels(K, entropy), K[:0]) if alone else next(order)
+        for K, alone in zip(joints, nominal, strict=True)
+    ]
+    return [value for value, _ in both], [slope for _, slope in both]
 
 
 class Once(torch.autograd.Function):
-    """A gradient that depends on K, but of which nobody knows how: it refuses to be derived."""
+    """A gradient that depends on x, but of which nobody knows how: it refuses to be derived."""
 
     generate_vmap_rule = True
 
     @staticmethod
-    def forward(gradient: Tensor, K: Tensor) -> Tensor:
+    def forward(gradient: Tensor, x: Tensor) -> Tensor:
         """Return the gradient."""
         return gradient.view_as(gradient)
 
@@ -97,6 +190,15 @@ class Once(torch.autograd.Function):
 
 
 # ------------------------------------------------------------------------------- eigenvalues
+
+
+def largest(K: Tensor, entropy: Renyi, vectors: bool) -> tuple[Tensor, Tensor]:
+    """Return the eigenvalues that a functional takes, ascending, and their vectors."""
+    solver, rank = entropy.solver, entropy.rank
+    if isinstance(solver, SubspaceIteration) and rank is not None:
+        if rank + solver.extra < K.shape[-1]:
+            return leading(K, rank, solver)
+    return all_of(K, rank, vectors)
 
 
 def leading(K: Tensor, rank: int, solver: SubspaceIteration) -> tuple[Tensor, Tensor]:
