@@ -122,14 +122,16 @@ def points(
     if isinstance(kernel, Delta):
         return (x[:, None] == x[None]).all(dim=2).to(dtype), None
     x = x.to(dtype)
+    if isinstance(kernel, LearnableGaussian):
+        return x / kernel.sigma, one
+    assert isinstance(kernel, Gaussian)
     sigma = kernel.sigma
     if isinstance(sigma, Bandwidth):
         return x, rule_of(sigma)
-    if isinstance(sigma, tuple):
-        if len(sigma) != x.shape[1]:
-            raise ValueError(f"{kernel!r} has {len(sigma)} bandwidths for {x.shape[1]} columns")
-        sigma = x.new_tensor(sigma)
-    return x / sigma, one
+    if isinstance(sigma, tuple) and len(sigma) != x.shape[1]:
+        raise ValueError(f"{kernel!r} has {len(sigma)} bandwidths for {x.shape[1]} columns")
+    assert isinstance(sigma, (float, tuple))
+    return x / (sigma if isinstance(sigma, float) else x.new_tensor(sigma)), one
 
 
 def rule_of(rule: Bandwidth) -> Rule:

@@ -24,7 +24,7 @@ def distances(x: Tensor) -> Tensor:
     product *= -2
     product += squares[..., :, None]
     product += squares[..., None, :]
-    return product.clamp(min=0)  # what rounding makes of 0; nan stays
+    return product.relu_()  # what rounding makes of 0; nan stays
 
 
 # ------------------------------------------------------------------------------- bandwidths
@@ -82,7 +82,7 @@ def geometric(share: float) -> Rule:
         mean = distance.log().masked_fill_(equal, 0.0).sum() / count
 
         def slope() -> Tensor:
-            return (1 / (count * distance)).masked_fill_(equal, 0.0)
+            return distance.reciprocal().masked_fill_(equal, 0.0).div_(count)
 
         return mean.exp() * share**2, slope
 

@@ -12,7 +12,7 @@ import math
 import operator
 from collections.abc import Sequence
 from functools import reduce
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
@@ -39,7 +39,7 @@ def total(
     A variable is points with the rule of a Gaussian's bandwidth, or without one a kernel matrix.
     """
     asked = torch.is_grad_enabled()
-    wanted = [asked and x.requires_grad for x in variables]
+    wanted = [asked and x.requires_grad for x in variables]  # never a matrix: labels have none
     if any(wanted):
         found: Tensor = Total.apply(entropy, groups, signs, rules, wanted, *variables)[0]  # type: ignore[no-untyped-call]
         return found
@@ -68,11 +68,14 @@ class Total(torch.autograd.Function):
     ) -> tuple[Tensor, ...]:
         """Return the sum, and its gradient for each variable that wants one."""
         made = [gaussian(x, rule) for x, rule in zip(variables, rules, strict=True)]
-        values, slopes = measured(entropy, groups, rules, [K for K, *_ in made], any(wanted))
-        found = [weighed(values, signs)]
-        for i, rule in enumerate(rules):
-            if wanted[i] and rule is not None:
-                own = [j for j, group in enumerate(groups) if i in group]
+        joints = measured(entropy, groups, rules, [K for K, *_ in made], any(wanted))
+        slopes = {
+            j: joints[j].slope() for j, group in enumerate(groups) if any(wanted[i] for i in group)
+        }
+        found = [weighed([joint.value for joint in joints], signs)]
+        for i, wants in enumerate(wanted):
+            if wants:
+                own = [j for j in slopes if i in groups[j]]
                 slope = weighed([slopes[j] for j in own], [signs[j] for j in own])
                 found.append(of_points(slope, *made[i][1:]))
         return tuple(found)
@@ -113,7 +116,7 @@ def entropies(
 ) -> list[Tensor]:
     """Return each joint entropy, without gradient."""
     kernels = [gaussian(x, rule)[0] for x, rule in zip(variables, rules, strict=True)]
-    return measured(entropy, groups, rules, kernels, False)[0]
+    return [joint.value for joint in measured(entropy, groups, rules, kernels, False)]
 
 
 def gaussian(x: Tensor, rule: Rule | None) -> tuple[Any, ...]:
@@ -134,36 +137,44 @@ def of_points(
     W = inner * factor
     if slope is not None:
         pull = W.flatten() @ distance.flatten()  # minus the slope with respect to log sigma^2
-        W -= pull * slope()
+        W -= slope().mul_(pull)
     rows = W.sum(dim=-1, keepdim=True)
     return 4 * (rows * x).sub_(W @ x)
 
 
-def measured(
-    entropy: Renyi, groups: Groups, rules: Rules, kernels: Sequence[Tensor], slopes: bool
-) -> tuple[list[Tensor], list[Tensor]]:
-    """Return each joint entropy, and its slope with respect to the logarithm of the matrix.
+class Joint(NamedTuple):
+    """The entropy of a kernel matrix, its vectors, and dS / d lambda over n."""
 
-    That of labels alone has none, which is an empty tensor.
-    """
+    value: Tensor
+    matrix: Tensor
+    vectors: Tensor
+    slopes: Tensor
+
+    def slope(self) -> Tensor:
+        """Return dS / dK times K: the slope with respect to the logarithm of each entry."""
+        return ((self.vectors * self.slopes) @ self.vectors.mT).mul_(self.matrix)
+
+
+def measured(
+    entropy: Renyi, groups: Groups, rules: Rules, kernels: Sequence[Tensor], vectors: bool
+) -> list[Joint]:
+    """Return the joint entropy of each group, and what its gradient takes."""
     n = kernels[0].shape[-1]
     joints = [reduce(operator.mul, [kernels[i] for i in group]) for group in groups]
     nominal = [all(rules[i] is None for i in group) for group in groups]
     others = [K for K, alone in zip(joints, nominal, strict=True) if not alone]
     # A call costs more than its work on few rows.
-    few = entropy.rank is not None and n <= STACKED
-    found: list[tuple[Tensor, Tensor]] = []
-    for K in [torch.stack(others)] if few and others else [J[None] for J in others]:
-        eigenvalues, V = largest(K, entropy, slopes)
+    few = entropy.rank is not None and n <= STACKED and len(others) > 1
+    found: list[Joint] = []
+    for K in [torch.stack(others)] if few else [J[None] for J in others]:
+        eigenvalues, V = largest(K, entropy, vectors)
         value, slope = renyi(eigenvalues / n, n, entropy.alpha, entropy.rank)
-        inner = ((V * (slope / n)[..., None, :]) @ V.mT).mul_(K) if slopes else slope
-        found += zip(value.unbind(), inner.unbind(), strict=True)
+        found += map(Joint, value.unbind(), K.unbind(), V.unbind(), (slope / n).unbind())
     order = iter(found)
-    both = [
-        (of_labels(K, entropy), K[:0]) if alone else next(order)
+    return [
+        Joint(of_labels(K, entropy), K, K, K) if alone else next(order)
         for K, alone in zip(joints, nominal, strict=True)
     ]
-    return [value for value, _ in both], [slope for _, slope in both]
 
 
 class Once(torch.autograd.Function):
@@ -194,10 +205,9 @@ class Once(torch.autograd.Function):
 
 def largest(K: Tensor, entropy: Renyi, vectors: bool) -> tuple[Tensor, Tensor]:
     """Return the eigenvalues that a functional takes, ascending, and their vectors."""
-    solver, rank = entropy.solver, entropy.rank
-    if isinstance(solver, SubspaceIteration) and rank is not None:
-        if rank + solver.extra < K.shape[-1]:
-            return leading(K, rank, solver)
+    solver, rank, n = entropy.solver, entropy.rank, K.shape[-1]
+    if rank is not None and isinstance(solver, SubspaceIteration) and rank + solver.extra < n:
+        return leading(K, rank, solver)
     return all_of(K, rank, vectors)
 
 

@@ -15,7 +15,7 @@ from lorenyi._memory import fits
 from lorenyi.bandwidths import GeometricMean, Nearest
 from lorenyi.functionals import Renyi
 from lorenyi.gram import Gram, gram, joint, symmetric
-from lorenyi.kernels import Delta, Gaussian, Kernel
+from lorenyi.kernels import Gaussian, Kernel
 from lorenyi.nn import spectra
 from lorenyi.nn.kernels import AnyKernel, LearnableGaussian, is_plain, points, settled
 from lorenyi.spectra import Auto, Exact, SubspaceIteration
