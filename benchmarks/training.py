@@ -130,7 +130,7 @@ def iteration(runs: int) -> list[Result]:
             "rival": lambda: plain_iteration(x, z, Q).backward(),
             "labels": lambda: of_labels(z, labels).backward(),
         }
-        times = times_in_turns(three, max(runs, 200 if n <= 128 else 10), 0.0)
+        times = times_in_turns(three, max(runs, 200 if n <= 128 else 60 if n <= 512 else 10), 0.0)
         task = f"I(X; Z) forward and backward, batch {n}, d = {COLUMNS}, rank {RANK}, float32"
         row = Result(task, "ten lines of subspace iteration", times["ours"], times["rival"])
         results.append(against(row, 1.0))
