@@ -29,6 +29,7 @@ import numpy as np
 import torch
 from common import results, tell
 from image_data import READERS, Images, pixels
+from image_nets import judged
 from torch import Tensor, nn
 from torch.nn import functional as F
 
@@ -36,16 +37,13 @@ import lorenyi as lr
 from lorenyi.nn import (
     Held,
     InformationBottleneck,
-    MutualInformation,
     NonlinearBottleneck,
     VariationalBottleneck,
 )
 
 FEATURES, BATCH, RATE, RAMP = 64, 100, 0.05, 200
 PAPER = lr.Gaussian(Held(lr.Nearest(10)))
-JUDGE = MutualInformation(lr.Renyi(1.01), lr.Gaussian("median"), lr.Gaussian("median"))
 ALIVE = 20.0  # percent: a collapsed network says one class, about 10
-OF_LABELS = MutualInformation(lr.Renyi(1.01), lr.Gaussian("median"), None)
 
 
 @dataclass(frozen=True)
@@ -156,11 +154,7 @@ def evaluate(net: Net, task: Task, x: Tensor, y: Tensor) -> dict[str, float]:
     }
     with torch.no_grad():
         found = {k: accuracy(net, v, y) for k, v in seen.items()}
-        z = net.features(x[:500])[0]
-        found["I(X; Z)"] = JUDGE(x[:500], z).item()
-        found["I(Z; Y)"] = OF_LABELS(z, y[:500]).item()
-        found["spread"] = (z - z.mean(0)).square().sum(1).mean().sqrt().item()
-    return found
+        return found | judged(x[:500], net.features(x[:500])[0], y[:500])
 
 
 def accuracy(net: Net, x: Tensor, y: Tensor) -> float:
