@@ -1,7 +1,7 @@
-"""Joint entropies of a batch, for a loss that is asked for at every step.
+"""Joint entropies of a batch and their gradient, fast enough for every training step.
 
-Nothing is read back from the device but what a decomposition reads itself, and nothing is computed
-in less than float32 or needs more. A number that is not finite becomes a loss that is not, as a
+Nothing synchronizes with the device except the decompositions themselves. The precision is that of
+the tensors, at least float32. Values that are not finite give a loss that is not finite, as a
 gradient scaler expects.
 """
 
@@ -47,12 +47,13 @@ def total(
 
 
 class Total(torch.autograd.Function):
-    """A sum of joint entropies, which finds its gradient together with its value.
+    """A sum of joint entropies, whose gradient is computed together with its value.
 
-    With respect to a matrix K that is V diag(dS / d lambda) V' / n, of vectors that are held; from
-    there to the points, and through the bandwidth, it takes one product. It is right as rows and
-    columns are treated alike. No matrix is kept for the backward pass. There is no second
-    derivative: eigenvectors would be missing from it.
+    The gradient with respect to a kernel matrix K is V diag(dS / d lambda) V' / n, for eigenvectors
+    V that are held fixed. The chain rule leads from there to the points, through the bandwidth as
+    well, by one matrix product: K and its gradient are symmetric. No n x n matrix is kept for the
+    backward pass. A second derivative would lack the contribution of the eigenvectors and is an
+    error.
     """
 
     generate_vmap_rule = True
@@ -68,21 +69,20 @@ class Total(torch.autograd.Function):
     ) -> tuple[Tensor, ...]:
         """Return the sum, and its gradient for each variable that wants one."""
         made = [gaussian(x, rule) for x, rule in zip(variables, rules, strict=True)]
-        joints = measured(entropy, groups, rules, [K for K, *_ in made], any(wanted))
-        slopes = {
-            j: joints[j].slope() for j, group in enumerate(groups) if any(wanted[i] for i in group)
-        }
-        found = [weighed([joint.value for joint in joints], signs)]
+        asked = [any(wanted[i] for i in group) for group in groups]
+        joints = measured(entropy, groups, rules, [K for K, *_ in made], asked)
+        slopes = {j: joints[j].slope() for j in range(len(groups)) if asked[j]}
+        found = [signed_sum([joint.value for joint in joints], signs)]
         for i, wants in enumerate(wanted):
             if wants:
                 own = [j for j in slopes if i in groups[j]]
-                slope = weighed([slopes[j] for j in own], [signs[j] for j in own])
+                slope = signed_sum([slopes[j] for j in own], [signs[j] for j in own])
                 found.append(of_points(slope, *made[i][1:]))
         return tuple(found)
 
     @staticmethod
     def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
-        """Keep the gradient, and the points, of which a second one is refused."""
+        """Keep the gradient, and the points, so that a second derivative is refused."""
         _, _, _, _, ctx.wanted, *variables = inputs
         ctx.mark_non_differentiable(*output[1:])
         ctx.set_materialize_grads(False)  # no zeros for what has no gradient
@@ -103,8 +103,8 @@ class Total(torch.autograd.Function):
         return tuple(found)
 
 
-def weighed(terms: Sequence[Tensor], signs: Sequence[int]) -> Tensor:
-    """Return the sum of tensors, each with its sign; the first may be the sum itself."""
+def signed_sum(terms: Sequence[Tensor], signs: Sequence[int]) -> Tensor:
+    """Return the sum of tensors, each with its sign."""
     found = terms[0] if signs[0] == 1 else signs[0] * terms[0]
     for term, sign in zip(terms[1:], signs[1:], strict=True):
         found = torch.add(found, term, alpha=sign)
@@ -116,7 +116,8 @@ def entropies(
 ) -> list[Tensor]:
     """Return each joint entropy, without gradient."""
     kernels = [gaussian(x, rule)[0] for x, rule in zip(variables, rules, strict=True)]
-    return [joint.value for joint in measured(entropy, groups, rules, kernels, False)]
+    asked = [False] * len(groups)
+    return [joint.value for joint in measured(entropy, groups, rules, kernels, asked)]
 
 
 def gaussian(x: Tensor, rule: Rule | None) -> tuple[Any, ...]:
@@ -143,42 +144,46 @@ def of_points(
 
 
 class Joint(NamedTuple):
-    """The entropy of a kernel matrix, its vectors, and dS / d lambda over n."""
+    """The entropy of a kernel matrix, its eigenvectors, and dS / d lambda over n.
+
+    Of labels the entropy alone, which has no gradient.
+    """
 
     value: Tensor
-    matrix: Tensor
-    vectors: Tensor
-    slopes: Tensor
+    matrix: Tensor | None = None
+    vectors: Tensor | None = None
+    slopes: Tensor | None = None
 
     def slope(self) -> Tensor:
         """Return dS / dK times K: the slope with respect to the logarithm of each entry."""
+        assert self.matrix is not None
+        assert self.vectors is not None
+        assert self.slopes is not None
         return ((self.vectors * self.slopes) @ self.vectors.mT).mul_(self.matrix)
 
 
 def measured(
-    entropy: Renyi, groups: Groups, rules: Rules, kernels: Sequence[Tensor], vectors: bool
+    entropy: Renyi, groups: Groups, rules: Rules, kernels: Sequence[Tensor], asked: Sequence[bool]
 ) -> list[Joint]:
-    """Return the joint entropy of each group, and what its gradient takes."""
+    """Return the joint entropy of each group, with eigenvectors where a gradient is asked for."""
     n = kernels[0].shape[-1]
     joints = [reduce(operator.mul, [kernels[i] for i in group]) for group in groups]
     nominal = [all(rules[i] is None for i in group) for group in groups]
-    others = [K for K, alone in zip(joints, nominal, strict=True) if not alone]
-    # A call costs more than its work on few rows.
+    others = [j for j, alone in enumerate(nominal) if not alone]
+    found = {j: Joint(of_labels(joints[j], entropy)) for j, alone in enumerate(nominal) if alone}
+    # On few rows a call costs more than its work, so that there is one for all.
     few = entropy.rank is not None and n <= STACKED and len(others) > 1
-    found: list[Joint] = []
-    for K in [torch.stack(others)] if few else [J[None] for J in others]:
-        eigenvalues, V = largest(K, entropy, vectors)
+    for stack in [others] if few else [[j] for j in others]:
+        K = torch.stack([joints[j] for j in stack]) if few else joints[stack[0]][None]
+        eigenvalues, V = largest(K, entropy, any(asked[j] for j in stack))
         value, slope = renyi(eigenvalues / n, n, entropy.alpha, entropy.rank)
-        found += map(Joint, value.unbind(), K.unbind(), V.unbind(), (slope / n).unbind())
-    order = iter(found)
-    return [
-        Joint(of_labels(K, entropy), K, K, K) if alone else next(order)
-        for K, alone in zip(joints, nominal, strict=True)
-    ]
+        parts = zip(value.unbind(), K.unbind(), V.unbind(), (slope / n).unbind(), strict=True)
+        found |= {j: Joint(*part) for j, part in zip(stack, parts, strict=True)}
+    return [found[j] for j in range(len(groups))]
 
 
 class Once(torch.autograd.Function):
-    """A gradient that depends on x, but of which nobody knows how: it refuses to be derived."""
+    """The identity on a gradient, which raises where its own derivative is asked for."""
 
     generate_vmap_rule = True
 

@@ -145,7 +145,7 @@ def of_grams(entropy: Renyi, variables: Known, groups: Groups, signs: Sequence[i
     values = [entropy.tensor(joint(*[alone[name] for name in group])) for group in groups]
     reference = next(x for x, _ in variables.values())
     found = [torch.as_tensor(value, device=reference.device) for value in values]
-    return found if signs is None else spectra.weighed(found, signs)
+    return found if signs is None else spectra.signed_sum(found, signs)
 
 
 def gram_of(x: Tensor, kernel: Kernel | LearnableGaussian, name: str) -> Gram:
