@@ -8,6 +8,7 @@ from collections.abc import Callable
 import torch
 from measuring import Result, against
 from torch import Tensor
+from training import times_in_turns
 
 from lorenyi import representations
 
@@ -39,17 +40,6 @@ def by_eigenvalues(x: Tensor) -> Tensor:
     return -(p * torch.log2(p.clamp(min=1e-12))).sum(-1)
 
 
-def processor_times(functions: dict[str, Callable[[], Tensor]], runs: int) -> dict[str, float]:
-    """Return the least processor seconds of each, run in turns: others' load does not count."""
-    best = dict.fromkeys(functions, float("inf"))
-    for _ in range(runs):
-        for name, function in functions.items():
-            start = time.process_time()
-            function()
-            best[name] = min(best[name], time.process_time() - start)
-    return best
-
-
 def entropies(runs: int) -> list[Result]:
     """One layer of 24, for memory and time: all layers take as long, ours and theirs."""
     torch.set_num_threads(1)  # idle threads of a pool count as well
@@ -60,7 +50,7 @@ def entropies(runs: int) -> list[Result]:
         "singular values": lambda: by_singular_values(x),
     }
     found = {name: function() for name, function in functions.items()}
-    times = processor_times(functions, max(runs, 5))
+    times = times_in_turns(functions, max(runs, 5), 0.0, time.process_time)
     expected = found["singular values"]
     error = max((value - expected).abs().max().item() for value in found.values())
     task = f"entropy of {SEQUENCES} x {TOKENS} tokens x {COLUMNS}, one layer of {LAYERS}, float32"
