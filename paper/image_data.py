@@ -8,6 +8,7 @@ import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -85,16 +86,21 @@ def read_idx(folder: Path, name: str) -> np.ndarray:
 
 
 def cifar10(folder: Path) -> Images:
-    """Read the standard Python batches: data_batch_1 .. 5 and test_batch."""
-    inner = folder / "cifar-10-batches-py"
-    folder = inner if inner.exists() else folder
-    if not (folder / "test_batch").exists():
-        raise SystemExit(f"{folder} has no test_batch: give the folder of cifar-10-python.tar.gz")
-    train = [read_batch(folder / f"data_batch_{i}") for i in range(1, 6)]
+    """Read the batches data_batch_1 .. 5 and test_batch, in Python's or in the binary form."""
+    inner = [folder / name for name in ("cifar-10-batches-py", "cifar-10-batches-bin")]
+    places = [place for place in (*inner, folder) if any(place.glob("test_batch*"))]
+    if not places:
+        raise SystemExit(
+            f"{folder} has no test_batch: give the folder of cifar-10-python.tar.gz or "
+            "cifar-10-binary.tar.gz, unpacked"
+        )
+    folder = places[0]
+    end = "" if (folder / "test_batch").exists() else ".bin"
+    read = read_binary if end else read_batch
+    train = [read(folder / f"data_batch_{i}{end}") for i in range(1, 6)]
     x, y = torch.cat([part[0] for part in train]), torch.cat([part[1] for part in train])
-    return Images(
-        "cifar10", x, y, *read_batch(folder / "test_batch"), CIFAR_MEAN, CIFAR_STD, augmented=True
-    )
+    test = read(folder / f"test_batch{end}")
+    return Images("cifar10", x, y, *test, CIFAR_MEAN, CIFAR_STD, augmented=True)
 
 
 def read_batch(file: Path) -> tuple[Tensor, Tensor]:
@@ -102,6 +108,13 @@ def read_batch(file: Path) -> tuple[Tensor, Tensor]:
         batch = pickle.load(stream, encoding="bytes")
     pixels = np.asarray(batch[b"data"], dtype=np.uint8).reshape(-1, 3, 32, 32)
     return torch.from_numpy(pixels), torch.tensor(batch[b"labels"])
+
+
+def read_binary(file: Path) -> tuple[Tensor, Tensor]:
+    """Read records of a label and 3 x 32 x 32 pixels, a byte each."""
+    records = np.fromfile(file, dtype=np.uint8).reshape(-1, 1 + 3 * 32 * 32)
+    labels, pixels = records[:, 0].astype(np.int64), records[:, 1:].reshape(-1, 3, 32, 32)
+    return torch.from_numpy(pixels.copy()), torch.from_numpy(labels)
 
 
 def cifar10_subset(folder: Path) -> Images:
@@ -128,22 +141,31 @@ def pixels(images: Tensor) -> Tensor:
 
 
 def batches(images: Images, size: int, seed: int) -> Iterator[tuple[Tensor, Tensor]]:
-    """Yield the training images once in random order; the last batch may be smaller."""
-    generator = torch.Generator().manual_seed(seed)
-    order = torch.randperm(len(images.train), generator=generator).to(images.train.device)
+    """Yield the training images once in random order; the last batch may be smaller.
+
+    All is drawn and made on the device that holds the images.
+    """
+    device = images.train.device
+    generator = torch.Generator(device).manual_seed(seed)
+    order = torch.randperm(len(images.train), generator=generator, device=device)
     for index in order.split(size):
         x = pixels(images.train[index])
-        yield (augment(x, generator) if images.augmented else x), images.train_labels[index]
+        if images.augmented:
+            x = augment(x, generator)
+        if x.shape[1] > 1:
+            x = x.contiguous(memory_format=torch.channels_last)
+        yield x, images.train_labels[index]
 
 
 def augment(x: Tensor, generator: torch.Generator, pad: int = 4) -> Tensor:
     """Shift each image by up to `pad` pixels and mirror half of them."""
     n, channels, height, width = x.shape
+    where: dict[str, Any] = {"generator": generator, "device": x.device}
     padded = torch.nn.functional.pad(x, (pad,) * 4)
-    down, right = torch.randint(0, 2 * pad + 1, (2, n, 1), generator=generator).to(x.device)
+    down, right = torch.randint(0, 2 * pad + 1, (2, n, 1), **where)
     rows = (down + torch.arange(height, device=x.device))[:, None, :, None]
     columns = (right + torch.arange(width, device=x.device))[:, None, None, :]
-    mirrored = torch.rand(n, generator=generator).to(x.device)[:, None, None, None] < 0.5
+    mirrored = torch.rand(n, **where)[:, None, None, None] < 0.5
     columns = torch.where(mirrored, columns.flip(3), columns)
     image = torch.arange(n, device=x.device)[:, None, None, None]
     channel = torch.arange(channels, device=x.device)[None, :, None, None]

@@ -10,6 +10,7 @@ import lorenyi as lr
 from lorenyi.nn import (
     Held,
     InformationBottleneck,
+    MutualInformation,
     NonlinearBottleneck,
     VariationalBottleneck,
 )
@@ -19,6 +20,22 @@ RULE = lr.Gaussian(Held(lr.Nearest(10)))  # the paper's bandwidth: see bottlenec
 # The paper prints beta = 0.01 for the matrix-based bottlenecks; the two others are ours.
 BETAS = {"CE": 0.0, "VIB": 1e-3, "NIB": 1e-3, "MRIB": 0.01, "LRIB": 0.01}
 VGG16 = (1, 1, 0, 2, 2, 0, 4, 4, 4, 0, 8, 8, 8, 0, 8, 8, 8, 0)  # widths in units; 0: max pooling
+
+
+# The evaluator of all objectives: a bandwidth with which none of them trains.
+MEDIAN = lr.Gaussian("median")
+OF_INPUT = MutualInformation(lr.Renyi(ALPHA), MEDIAN, MEDIAN)
+OF_LABELS = MutualInformation(lr.Renyi(ALPHA), MEDIAN, None)
+
+
+@torch.no_grad()
+def judged(x: Tensor, z: Tensor, y: Tensor) -> dict[str, float]:
+    """Return what features z hold of inputs and labels (bits), and their spread."""
+    return {
+        "I(X; Z)": OF_INPUT(x, z).item(),
+        "I(Z; Y)": OF_LABELS(z, y).item(),
+        "spread": (z - z.mean(0)).square().sum(1).mean().sqrt().item(),
+    }
 
 
 class Standardise(nn.Module):
@@ -105,9 +122,11 @@ class Classifier(nn.Module):
             return self.bottleneck.loss(logits, y, rate), logits, h
         return F.cross_entropy(logits, y), logits, h
 
-    def information(self) -> float:
+    def information(self) -> Tensor:
         """Return the information of the last batch, in bits (a bound, for VIB and NIB)."""
-        return float("nan") if self.bottleneck is None else self.bottleneck.information.item()
+        if self.bottleneck is None:
+            return torch.tensor(float("nan"))
+        return self.bottleneck.information
 
     def term(self, x: Tensor, h: Tensor) -> Tensor:
         """Return the information term alone, for the clock."""

@@ -12,6 +12,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 import image_data  # noqa: E402
+import image_tables  # noqa: E402
 import information_bottleneck as script  # noqa: E402
 
 
@@ -60,9 +61,10 @@ def test_every_objective_gets_a_row_beside_the_papers(folders):
         "94.16",
     ]
     assert table[-1]["paper: minutes"] == "15 / 95"
-    assert table[0]["minutes, information"] == table[0]["information, bits"] == ""
+    assert table[0]["minutes, information"] == table[0]["information term, bits"] == ""
     for row in table:
         assert set(row) >= {"clean", "noise 0.2", "fgsm 0.05", "minutes, all"}
+        assert float(row["I(X; Z)"].split()[0]) > 0  # of cross-entropy alone, too
         assert "±" in row["clean"]
     assert "| LRIB |" in (out / "table.md").read_text(encoding="utf-8")
     runs = read(out / "runs.csv")
@@ -120,20 +122,79 @@ def test_a_run_that_was_stopped_ends_as_if_it_had_not_been(objective, tmp_path, 
     assert resumed.accuracy == whole.accuracy
 
 
-def test_a_thin_vgg16_learns_from_the_python_batches(tmp_path):
-    folder = tmp_path / "cifar-10-batches-py"
-    folder.mkdir()
+def test_a_run_goes_on_with_more_epochs(tmp_path):
+    """A log has a line for each epoch; the accuracies are those of the longer run."""
+    write_mnist(tmp_path)
+    data = image_data.mnist(tmp_path)
+    (tmp_path / "runs").mkdir()
+
+    def train(epochs):
+        how = script.Settings(epochs=epochs, width=8, rate=0.05, seeds=1, batch=40)
+        return script.trained("LRIB", 0, data, how, 0.01, tmp_path, "cpu")
+
+    short = train(2)
+    longer = train(5)
+    assert longer.loss[:2] == short.loss
+    assert longer.epoch == len(longer.test) == 5
+    assert longer.test[-1] == longer.accuracy["clean"]
+    rows = read(tmp_path / "log.csv")
+    assert [row["epoch"] for row in rows] == ["1", "2", "3", "4", "5"]
+    assert [float(row["rate"]) for row in rows[2:]] == pytest.approx([0.005, 0.005, 0.0005])
+    assert float(rows[-1]["test accuracy"]) == pytest.approx(longer.accuracy["clean"])
+    assert train(3).epoch == 5  # what was trained longer is kept
+
+
+@pytest.mark.parametrize("amp", ["bfloat16", "float16"])
+def test_half_precision_trains_and_resumes(amp, tmp_path):
+    """With float16 the first steps overflow the scaler, which skips them and goes on."""
+    write_mnist(tmp_path)
+    data = image_data.mnist(tmp_path)
+    (tmp_path / "runs").mkdir()
+    how = script.Settings(epochs=6, width=16, rate=0.05, seeds=1, batch=20)
+    run = script.trained("LRIB", 0, data, how, 0.01, tmp_path, "cpu", amp)
+    assert run.accuracy["clean"] > 80
+    assert run.information[-1] > 0
+    kept = torch.load(tmp_path / "runs" / "LRIB-0.pt", weights_only=True)
+    assert ("scale" in kept["scaler"]) == (amp == "float16")
+
+
+def write_cifar10(folder, form):
+    """Write five batches of eight images and one for testing."""
+    inner = folder / f"cifar-10-batches-{form}"
+    inner.mkdir()
     for name in [*(f"data_batch_{i}" for i in range(1, 6)), "test_batch"]:
         x, y = images(8, 3, 32, 32)
-        batch = {b"data": x.reshape(8, -1), b"labels": y.tolist()}
-        (folder / name).write_bytes(pickle.dumps(batch))
+        rows = x.reshape(8, -1)
+        if form == "py":
+            batch = {b"data": rows, b"labels": y.tolist()}
+            (inner / name).write_bytes(pickle.dumps(batch))
+        else:
+            records = np.concatenate([y[:, None].astype(np.uint8), rows], axis=1)
+            (inner / f"{name}.bin").write_bytes(records.tobytes())
+
+
+def test_both_forms_of_cifar10_are_read_alike(tmp_path):
+    found = []
+    for form in ("py", "bin"):
+        folder = tmp_path / form
+        folder.mkdir()
+        write_cifar10(folder, form)
+        found.append(image_data.cifar10(folder))
+    python, binary = found
+    assert python.train.shape == (40, 3, 32, 32)
+    for part in ("train", "train_labels", "test", "test_labels"):
+        assert torch.equal(getattr(python, part), getattr(binary, part))
+
+
+def test_a_thin_vgg16_learns_from_cifar10(tmp_path):
+    write_cifar10(tmp_path, "bin")
     data = image_data.cifar10(tmp_path)
-    assert data.train.shape == (40, 3, 32, 32)
-    x, _ = images(1, 3, 32, 32)
+    (x, _), *_ = image_data.batches(data, 13, 0)
+    assert x.is_contiguous(memory_format=torch.channels_last)
     words = ["--data", str(tmp_path), "--out", str(tmp_path / "out"), "--objectives", "LRIB"]
     words += ["--epochs", "1", "--seeds", "1", "--width", "2", "--batch", "13", "--device", "cpu"]
     (row,) = script.main(["cifar10", *words])
-    assert float(row["information, bits"]) > 0
+    assert float(row["information term, bits"]) > 0
     net = script.network("CE", data, 64, 0.0, 0)
     convolutions = [m for m in net.modules() if isinstance(m, torch.nn.Conv2d)]
     assert [c.out_channels for c in convolutions] == [64] * 2 + [128] * 2 + [256] * 3 + [512] * 6
@@ -194,9 +255,11 @@ def test_the_rate_falls_after_each_third(tmp_path, monkeypatch):
     data, rates = image_data.mnist(tmp_path).fewer(10), []
     how = script.Settings(epochs=6, width=4, rate=0.1, seeds=1)
 
-    def watch(model, optimiser, images, run, how, device):
-        rates.append(optimiser.param_groups[0]["lr"])
+    def watch(trainer, run):
+        rates.append(trainer.optimiser.param_groups[0]["lr"])
         run.epoch += 1
+        for values in (run.loss, run.information, run.test):
+            values.append(0.0)
 
     monkeypatch.setattr(script, "train_epoch", watch)
     (tmp_path / "runs").mkdir()
@@ -218,7 +281,7 @@ def test_the_papers_settings_are_those_of_cifar10():
     how = script.SETTINGS["cifar10"]
     assert (how.epochs, how.width, how.batch, how.rate) == (300, 64, 100, 0.1)
     assert script.BETAS["LRIB"] == script.BETAS["MRIB"] == 0.01
-    assert json.dumps(script.PAPER["LRIB"]) == "[94.16, 15, 95]"
+    assert json.dumps(image_tables.PAPER["LRIB"]) == "[94.16, 15, 95]"
 
 
 def test_rules_are_judged_by_one_evaluator_and_resume(tmp_path, monkeypatch):
@@ -234,5 +297,23 @@ def test_rules_are_judged_by_one_evaluator_and_resume(tmp_path, monkeypatch):
     assert {"accuracy", "noise 0.4", "FGSM 0.1", "I(X; Z)", "I(Z; Y)", "spread"} <= set(runs[0])
     assert all(np.isfinite(run["I(X; Z)"]) for run in runs)
     assert (tmp_path / "out" / "table.md").read_text().count("\n") == 8
+    assert (tmp_path / "out" / "chosen.md").read_text().count("\n") == 8
     monkeypatch.setattr(bottleneck_rules, "trained", None)  # nothing is trained again
     assert bottleneck_rules.main(words) == runs
+
+
+def test_the_setting_of_an_objective_is_chosen_on_validation_images():
+    import bottleneck_rules
+
+    def run(objective, seed, validation, accuracy):
+        names = {"network": "net", "objective": objective, "seed": seed}
+        return names | {"accuracy": accuracy, "validation": validation}
+
+    runs = [
+        run("VIB, beta 0.001", 0, 90.0, 10.0),
+        run("VIB, beta 0.001", 1, 94.0, 10.0),
+        run("VIB, beta 0.01, ramp", 0, 91.0, 99.0),
+        run("NIB, beta 0.03", 0, 1.0, 1.0),
+    ]
+    found = bottleneck_rules.chosen(runs)
+    assert [r["objective"] for r in found] == ["VIB, beta 0.001"] * 2 + ["NIB, beta 0.03"]

@@ -2,6 +2,8 @@
 
 import copy
 import math
+import os
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,6 +11,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 import oracles  # noqa: E402
+from pages import ROOT  # noqa: E402
 
 import lorenyi as lr  # noqa: E402
 from lorenyi.gram import held  # noqa: E402
@@ -82,6 +85,48 @@ def test_images_count_as_their_pixels():
     term = MutualInformation(lr.Renyi(1), GAUSSIAN, GAUSSIAN)
     x, z = rows(d=12), rows(d=2, seed=1)
     assert term(x.reshape(12, 3, 2, 2), z).item() == pytest.approx(term(x, z).item())
+
+
+def published(x, z, alpha=1.01):
+    """I(X; Z) as code for the bottleneck has it, and its bandwidths: exp(-d^2 / s) with the mean
+    distance s to the first ten rows."""
+    kernels, sigmas = [], []
+    for points in (x, z):
+        distance = torch.cdist(points, points)
+        sigmas.append(distance[:, :10].mean().item())
+        kernels.append(torch.exp(-(distance**2) / sigmas[-1]))
+    A, B = kernels
+    three = [torch.linalg.eigvalsh(K / K.trace()).clamp(min=0) for K in (A, B, A * B)]
+    a, b, joint = (torch.log2((values**alpha).sum()) / (1 - alpha) for values in three)
+    return (a + b - joint).item(), sigmas
+
+
+def by_their_rule(x, z):
+    """The same by the term, which is told the bandwidths."""
+    value, sigmas = published(x, z)
+    kernels = [lr.Gaussian((sigma / 2) ** 0.5) for sigma in sigmas]
+    return value, MutualInformation(lr.Renyi(1.01), *kernels)(x, z).item()
+
+
+def test_published_code_gives_the_same_value_with_its_bandwidth():
+    x = rows(128, 20)
+    value, ours = by_their_rule(x, torch.relu(x @ rows(20, 8, seed=1)))
+    assert ours == pytest.approx(value, abs=1e-9)
+
+
+def test_the_two_rules_differ_by_what_the_page_says():
+    """128 images of MNIST: their kernel matrix is nearly the identity."""
+    file = Path(os.environ.get("LORENYI_DATA", ROOT.parent / "shared" / "data")) / "mnist.npz"
+    if not file.exists():
+        pytest.skip("needs mnist.npz in LORENYI_DATA")
+    with np.load(file) as data:
+        x = torch.tensor(data["X_train"][:128].reshape(128, -1) / 255)
+    z = torch.relu(x @ rows(784, 256, seed=1)) / 28
+    value, ours = by_their_rule(x, z)
+    assert ours == pytest.approx(value, abs=1e-9)
+    nearest = lr.Gaussian(lr.Nearest(10))
+    default = MutualInformation(lr.Renyi(1.01), nearest, nearest)(x, z).item()
+    assert (round(value, 2), round(default, 2)) == (6.72, 3.07)
 
 
 # ------------------------------------------------------------------------------------ the gradients

@@ -106,12 +106,10 @@ def test_many_are_measured_some_at_a_time(monkeypatch, made):
 @pytest.mark.parametrize("alpha", [1, 2, 1.01])
 def test_information_and_its_scores_are_those_of_the_matrices(kernel, alpha, made):
     x, y = rows(3, 8, 4), rows(3, 8, 2, seed=1)
-    options = {"kernel_y": GAUSSIAN, "alpha": alpha}
-    information = np.asarray(rep.mutual_information(made(x), made(y), kernel, **options))
-    scores = np.asarray(rep.information_vendi_score(made(x), made(y), kernel, **options))
-    conditional = np.asarray(
-        rep.conditional_vendi_score(made(x), made(y), kernel, kernel_given=GAUSSIAN, alpha=alpha)
-    )
+    both, options = (kernel, GAUSSIAN), {"alpha": alpha}
+    information = np.asarray(rep.mutual_information(made(x), made(y), both, **options))
+    scores = np.asarray(rep.information_vendi_score(made(x), made(y), both, **options))
+    conditional = np.asarray(rep.conditional_vendi_score(made(x), made(y), both, alpha=alpha))
     for i in range(3):
         A, B = naive_matrix(x[i], kernel), naive_matrix(y[i], GAUSSIAN)
         a, b, joint = (naive_entropy(K, alpha) for K in (A, B, A * B))
@@ -194,6 +192,33 @@ def test_the_matrix_of_alignments_is_that_of_pairs(made):
                 assert found[i, j] == pytest.approx(float(expected), abs=1e-10)
 
 
+def test_the_standard_error_of_a_mean_is_the_usual_one(made):
+    x = rows(2, 12, 1)
+    found = rep.standard_error(lambda x: x.mean(-2)[..., 0], made(x), groups=12)
+    np.testing.assert_allclose(np.asarray(found), x[..., 0].std(axis=1, ddof=1) / 12**0.5)
+    each = rep.standard_error(lambda x: x.mean(-2)[..., 0], made(x), groups=list("abcdefghijkl"))
+    np.testing.assert_allclose(np.asarray(each), np.asarray(found))
+
+
+def test_standard_errors_are_the_deviation_over_samples():
+    """200 samples of 60 points at once: their alignments vary by what each of them says."""
+    x = rows(200, 60, 3)
+    y = x + rows(200, 60, 3, seed=1)
+    for measure in (rep.cka, lambda x, y: rep.mutual_information(x, y, alpha=2)):
+        said = rep.standard_error(measure, x, y)
+        assert said.shape == (200,)
+        assert np.sqrt((said**2).mean()) == pytest.approx(measure(x, y).std(), rel=0.2)
+
+
+def test_the_standard_error_is_that_of_the_measure_of_points():
+    x = rows(300, 2)
+    y = x[:, :1] + rows(300, 1, seed=1)
+    kernel = lr.Gaussian(1.0)
+    said = rep.standard_error(lambda x, y: rep.mutual_information(x, y, kernel), x, y, groups=60)
+    points = lr.mutual_information(lr.gram(x, kernel), lr.gram(y, kernel))
+    assert said == pytest.approx(points.standard_error, rel=0.25)
+
+
 # ---------------------------------------------------------------------------------------- tensors
 
 
@@ -227,6 +252,11 @@ def test_points_that_are_all_equal_hold_nothing(made):
         (lambda: rep.cka_matrix([rows(4, 5), rows(5, 5)]), "of one n"),
         (lambda: rep.mutual_information(rows(4, 5), rows(4, 5), lr.Linear()), "take Cosine"),
         (lambda: rep.jensen_shannon_divergence(rows(4, 5), rows(4, 6)), "same columns"),
+        (lambda: rep.cka(rows(4, 5), rows(4, 5), (lr.Linear(),)), "a pair for x and y"),
+        (lambda: rep.standard_error(rep.cka), "give the representations"),
+        (lambda: rep.standard_error(rep.rankme, rows(9, 2), groups=10), "from 2 to 9"),
+        (lambda: rep.standard_error(rep.rankme, rows(9, 2), groups=[1, 2]), "each of 9 points"),
+        (lambda: rep.standard_error(rep.rankme, rows(9, 2), groups=[1] * 9), "one label"),
     ],
 )
 def test_what_makes_no_sense_is_said(make, message):

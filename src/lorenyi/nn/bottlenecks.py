@@ -13,7 +13,7 @@ from torch.nn import functional as F
 
 from lorenyi.functionals import Renyi
 from lorenyi.nn.kernels import AnyKernel
-from lorenyi.nn.matrices import gaussian
+from lorenyi.nn.matrices import distances
 from lorenyi.nn.terms import LOW_RANK, NEAREST, RELATIVE, MutualInformation, bits, precision
 
 TaskLoss: TypeAlias = Callable[[Tensor, Tensor], Tensor]
@@ -273,7 +273,8 @@ class NonlinearBottleneck(Bottleneck):
         with torch.autocast(h.device.type, enabled=False):
             x = h.to(precision(h))
             sigma = torch.exp(self.log_sigma.to(x.dtype))
-            mean = torch.log(gaussian(x.flatten(1) / sigma, None).mean(dim=1))
+            distance = distances(x.flatten(1) / sigma)
+            mean = torch.logsumexp(-0.5 * distance, dim=1) - math.log(len(x))
             z = x + sigma * torch.randn_like(x) if self.training else x
             return z.to(h.dtype), bits(-mean.mean())
 

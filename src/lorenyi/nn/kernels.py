@@ -13,7 +13,7 @@ from lorenyi.bandwidths import Bandwidth, GeometricMean, Median, Nearest
 from lorenyi.data.sources import Source
 from lorenyi.gram import Gram, gram
 from lorenyi.kernels import Delta, Gaussian, Kernel
-from lorenyi.nn.matrices import GeometricRule, MedianRule, NearestRule, Rule, gaussian
+from lorenyi.nn.matrices import Rule, geometric, held, median, nearest, one
 
 
 class LearnableGaussian(nn.Module):
@@ -47,7 +47,7 @@ class LearnableGaussian(nn.Module):
         return torch.exp(self.log_sigma)
 
     def forward(self, x: Tensor) -> Gram:
-        """Return the Gram of a"""
+        """Return the Gram of a batch."""
         return gram(x.flatten(1) / self.sigma, Gaussian(1.0))
 
     def extra_repr(self) -> str:
@@ -103,7 +103,7 @@ def settled(x: Tensor, kernel: AnyKernel) -> Kernel | LearnableGaussian:
 
 
 def is_plain(kernel: Kernel | LearnableGaussian) -> bool:
-    """Tell whether `matrix` knows a kernel; others are measured by a `Gram`."""
+    """Tell whether `points` knows a kernel; others are measured by a `Gram`."""
     if isinstance(kernel, (LearnableGaussian, Delta)):
         return True
     if type(kernel) is not Gaussian:
@@ -114,32 +114,30 @@ def is_plain(kernel: Kernel | LearnableGaussian) -> bool:
     return isinstance(rule, (float, tuple, Nearest, GeometricMean))
 
 
-def matrix(x: Tensor, kernel: Kernel | LearnableGaussian, dtype: torch.dtype) -> Tensor:
-    """Return the kernel of all pairs of rows, with ones on the diagonal."""
+def points(
+    x: Tensor, kernel: Kernel | LearnableGaussian, dtype: torch.dtype
+) -> tuple[Tensor, Rule | None]:
+    """Return points and the rule of their Gaussian's bandwidth; of labels the kernel matrix."""
+    x = x.flatten(1) if x.ndim > 1 else x[:, None]
     if isinstance(kernel, Delta):
-        x = x.flatten(1) if x.ndim > 1 else x[:, None]
-        return (x[:, None] == x[None]).all(dim=2).to(dtype)
-    x = (x.flatten(1) if x.ndim > 1 else x[:, None]).to(dtype)
+        return (x[:, None] == x[None]).all(dim=2).to(dtype), None
+    x = x.to(dtype)
     if isinstance(kernel, LearnableGaussian):
-        return gaussian(x / kernel.sigma, None)
+        return x / kernel.sigma, one
     assert isinstance(kernel, Gaussian)
     sigma = kernel.sigma
     if isinstance(sigma, Bandwidth):
-        return gaussian(x, rule_of(sigma))
+        return x, rule_of(sigma)
     if isinstance(sigma, tuple) and len(sigma) != x.shape[1]:
         raise ValueError(f"{kernel!r} has {len(sigma)} bandwidths for {x.shape[1]} columns")
-    if isinstance(sigma, tuple):
-        return gaussian(x / x.new_tensor(sigma), None)
-    assert isinstance(sigma, float)
-    return gaussian(x / sigma, None)
+    assert isinstance(sigma, (float, tuple))
+    return x / (sigma if isinstance(sigma, float) else x.new_tensor(sigma)), one
 
 
-def rule_of(rule: Bandwidth, held: bool = False) -> Rule:
+def rule_of(rule: Bandwidth) -> Rule:
     """Return a rule for squared distances, whose gradient goes through it unless it is held."""
     if isinstance(rule, Held):
-        return rule_of(rule.rule, held=True)
+        return held(rule_of(rule.rule))
     if isinstance(rule, Nearest):
-        return NearestRule(rule.k, held)
-    if isinstance(rule, GeometricMean):
-        return GeometricRule(rule.share, held)
-    return MedianRule(held)
+        return nearest(rule.k)
+    return geometric(rule.share) if isinstance(rule, GeometricMean) else median

@@ -1,19 +1,20 @@
-"""Kernel matrices of a batch in plain tensor operations, with the gradient through the bandwidth.
+"""Distances of a batch, and bandwidths from them, in plain tensor operations.
 
-Nothing is read back from the device, and nothing is refused for its values: a number that is not
-finite becomes a loss that is not, as a gradient scaler expects.
+A rule takes the squared distances and returns sigma^2, with a function that returns the symmetric
+derivative of log sigma^2 by each squared distance. Where all points are equal any bandwidth will
+do: sigma^2 is positive then, too.
 """
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable
+from typing import TypeAlias
 
 import torch
 from torch import Tensor
 
-# ------------------------------------------------------------------------------- matrices
+Slope: TypeAlias = Callable[[], Tensor]
+Rule: TypeAlias = Callable[[Tensor], tuple[Tensor, Slope | None]]
 
 
 def distances(x: Tensor) -> Tensor:
@@ -23,142 +24,66 @@ def distances(x: Tensor) -> Tensor:
     product *= -2
     product += squares[..., :, None]
     product += squares[..., None, :]
-    return torch.clamp(product, min=0)  # what rounding makes of 0; nan stays
-
-
-class GaussianMatrix(torch.autograd.Function):
-    """exp(-d^2 / (2 sigma^2)) of all rows, sigma by a rule; its gradient in one product.
-
-    It is taken on one side and counted twice, so it is right for functions of the matrix that treat
-    rows and columns alike. There is no second derivative: eigenvectors would be missing from it.
-    """
-
-    generate_vmap_rule = True
-
-    @staticmethod
-    def forward(x: Tensor, rule: Rule | None) -> tuple[Tensor, Tensor, Tensor]:
-        """Return the matrix, squared distances and the squared bandwidth."""
-        distance = distances(x)
-        square = x.new_ones(()) if rule is None else rule.square(distance)
-        square = torch.where(square == 0, 1.0, square)  # all points are equal
-        return (distance * (-0.5 / square)).exp_(), distance, square
-
-    @staticmethod
-    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
-        """Keep what the gradient takes."""
-        x, ctx.rule = inputs
-        matrix, distance, square = output
-        ctx.mark_non_differentiable(distance, square)
-        moves = ctx.rule is not None and not ctx.rule.held
-        ctx.save_for_backward(x, matrix, distance if moves else square, square)
-
-    @staticmethod
-    @torch.autograd.function.once_differentiable
-    def backward(ctx: Any, gradient: Tensor, *_: Any) -> Any:
-        """Return 4 sum_j W_ij (x_i - x_j), W the slope with respect to the squared distances."""
-        x, matrix, distance, square = ctx.saved_tensors
-        W = (gradient * matrix).mul_(-0.5 / square)
-        if ctx.rule is not None and not ctx.rule.held:
-            pull = W.flatten() @ distance.flatten()  # minus the slope with respect to log sigma^2
-            W -= pull * ctx.rule.slope(distance, square)
-        rows = W.sum(dim=-1, keepdim=True)
-        return 4 * (rows * x).sub_(W @ x), None
-
-
-def gaussian(x: Tensor, rule: Rule | None) -> Tensor:
-    """Return the Gaussian kernel of points, for which products lose few digits near the origin."""
-    x = x - x.detach().mean(dim=0)
-    if not x.requires_grad:  # a function with a gradient takes its time
-        return GaussianMatrix.forward(x, rule)[0]
-    matrix: Tensor = GaussianMatrix.apply(x, rule)[0]  # type: ignore[no-untyped-call]
-    return matrix
+    return product.relu_()  # what rounding makes of 0; nan stays
 
 
 # ------------------------------------------------------------------------------- bandwidths
 
 
-class Rule(ABC):
-    """A bandwidth from squared distances: sigma^2, and the slope of its logarithm."""
-
-    held = False
-
-    @abstractmethod
-    def square(self, distance: Tensor) -> Tensor:
-        """Return sigma^2."""
-
-    @abstractmethod
-    def slope(self, distance: Tensor, square: Tensor) -> Tensor:
-        """Return the symmetric derivative of log sigma^2 by each squared distance."""
+def one(distance: Tensor) -> tuple[Tensor, Slope | None]:
+    """Return a bandwidth of one, for points that are measured in it."""
+    return distance.new_ones(()), None
 
 
-@dataclass(frozen=True)
-class NearestRule(Rule):
-    """The mean distance to the k nearest others."""
+def held(rule: Rule) -> Rule:
+    """Return a rule whose bandwidth counts as a constant where a gradient is taken."""
+    return lambda distance: (rule(distance)[0], None)
 
-    k: int
-    held: bool = False
 
-    def square(self, distance: Tensor) -> Tensor:
-        """Return the square of the mean."""
-        mean: Tensor = self._near(distance).values.sqrt().mean()
-        return mean**2
+def nearest(k: int) -> Rule:
+    """Return the rule of the mean distance to the k nearest others."""
 
-    def slope(self, distance: Tensor, square: Tensor) -> Tensor:
-        """Return 1 / (d sigma) for each neighbor, over their number; half of it either way."""
-        near = self._near(distance)
-        root = near.values.sqrt()
-        each = torch.where(root > 0, 1 / (root * square.sqrt() * root.numel()), 0.0)
-        both = torch.zeros_like(distance).scatter(-1, near.indices, each)
-        return 0.5 * (both + both.mT)
-
-    def _near(self, distance: Tensor) -> Any:
-        """Return the nearest others: a point itself is not among them."""
+    def rule(distance: Tensor) -> tuple[Tensor, Slope]:
         n = distance.shape[-1]
         others = distance + torch.diag(distance.new_full((n,), torch.inf))
-        return torch.topk(others, min(self.k, n - 1), largest=False, sorted=False)
+        near = torch.topk(others, min(k, n - 1), largest=False, sorted=False)
+        root = near.values.sqrt()
+        sigma = root.mean()
+
+        def slope() -> Tensor:
+            each = torch.where(root > 0, 1 / (root * sigma * root.numel()), 0.0)
+            both = torch.zeros_like(distance).scatter(-1, near.indices, each)
+            return 0.5 * (both + both.mT)
+
+        return torch.where(sigma == 0, 1.0, sigma**2), slope
+
+    return rule
 
 
-@dataclass(frozen=True)
-class MedianRule(Rule):
-    """The median distance of points that differ (the lower of two)."""
+def median(distance: Tensor) -> tuple[Tensor, Slope]:
+    """Return the median distance of points that differ (the lower of two)."""
+    found = torch.where(distance > 0, distance, torch.nan).nanmedian()
+    square = torch.where(found > 0, found, 1.0)
 
-    held: bool = False
-
-    def square(self, distance: Tensor) -> Tensor:
-        """Return the square of the median; 0 where all points are equal."""
-        found = torch.where(distance > 0, distance, torch.nan).nanmedian()
-        return torch.where(found > 0, found, 0.0)
-
-    def slope(self, distance: Tensor, square: Tensor) -> Tensor:
-        """Return 1 / sigma^2 at the median, shared by pairs that are as far apart."""
-        there = (distance == square).to(distance.dtype)
+    def slope() -> Tensor:
+        there = (distance == square).to(distance.dtype)  # shared by pairs that are as far apart
         return there / (there.sum().clamp(min=1) * square)
 
+    return square, slope
 
-@dataclass(frozen=True)
-class GeometricRule(Rule):
-    """A share of the geometric mean distance of points that differ."""
 
-    share: float
-    held: bool = False
+def geometric(share: float) -> Rule:
+    """Return the rule of a share of the geometric mean distance of points that differ."""
 
-    def square(self, distance: Tensor) -> Tensor:
-        """Return share^2 exp(mean log d^2)."""
-        least, count = self._apart(distance)
-        # Those below count as `least`, which is taken off again.
-        total = torch.maximum(distance, least).log_().sum()
-        below = distance.shape[-1] ** 2 - count
-        mean = (total - below * least.log()) / count
-        tiny = torch.finfo(distance.dtype).tiny
-        return torch.where(least > tiny, self.share**2 * mean.exp(), 0.0)
+    def rule(distance: Tensor) -> tuple[Tensor, Slope]:
+        # Points do not differ by what rounding makes of 0.
+        equal = distance <= 16 * torch.finfo(distance.dtype).eps * distance.amax()
+        count = (distance.shape[-1] ** 2 - equal.sum()).clamp(min=1)
+        mean = distance.log().masked_fill_(equal, 0.0).sum() / count
 
-    def slope(self, distance: Tensor, square: Tensor) -> Tensor:
-        """Return 1 / d^2 of points that differ, over their number."""
-        least, count = self._apart(distance)
-        return torch.where(distance > least, 1 / (count * distance), 0.0)
+        def slope() -> Tensor:
+            return distance.reciprocal().masked_fill_(equal, 0.0).div_(count)
 
-    def _apart(self, distance: Tensor) -> tuple[Tensor, Tensor]:
-        """Return what distances must exceed, since rounding makes no points different; how many."""
-        numbers = torch.finfo(distance.dtype)
-        least = (16 * numbers.eps * distance.amax()).clamp(min=numbers.tiny)
-        return least, (distance > least).to(distance.dtype).sum().clamp(min=1)
+        return mean.exp() * share**2, slope
+
+    return rule

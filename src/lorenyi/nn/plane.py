@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from types import TracebackType
 from typing import NamedTuple
 
 import torch
@@ -12,7 +11,7 @@ from torch import Tensor, nn
 from lorenyi.functionals import Renyi
 from lorenyi.nn.kernels import AnyKernel
 from lorenyi.nn.terms import NEAREST, entropies
-from lorenyi.nn.watching import watch
+from lorenyi.nn.watching import Closing, watch
 
 
 class Record(NamedTuple):
@@ -24,7 +23,7 @@ class Record(NamedTuple):
     i_ty: float
 
 
-class InformationPlane:
+class InformationPlane(Closing):
     """Records I(X; T) and I(T; Y) of a model's layers T by forward hooks: the model is not changed.
 
     After a forward pass, `record` measures what the hooks caught. `close`, or a `with` block,
@@ -113,14 +112,3 @@ class InformationPlane:
         """Take the hooks away and forget the activations; the records stay."""
         self._seen.close()
         self._seen.clear()
-
-    def __enter__(self) -> InformationPlane:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()

@@ -1,20 +1,25 @@
-"""Entropies of a batch's kernel matrices, for a loss that is asked for at every step.
+"""Joint entropies of a batch and their gradient, fast enough for every training step.
 
-Nothing is read back from the device but what a decomposition reads itself, and nothing is computed
-in less than float32 or needs more. The gradient is that of the Rayleigh quotients of vectors that
-are held, V diag(dS / d lambda) V'.
+Nothing synchronizes with the device except the decompositions themselves. The precision is that of
+the tensors, at least float32. Values that are not finite give a loss that is not finite, as a
+gradient scaler expects.
 """
 
 from __future__ import annotations
 
+import itertools
 import math
-from typing import Any
+import operator
+from collections.abc import Sequence
+from functools import reduce
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
 
 from lorenyi import _arrays
 from lorenyi.functionals import Renyi
+from lorenyi.nn.matrices import Rule, Slope, distances
 from lorenyi.spectra import SubspaceIteration
 
 NEAR_ONE = 0.1  # of alpha: there powers are taken less their argument
@@ -22,63 +27,168 @@ STACKED = 512  # rows up to which the matrices of a term are decomposed as one s
 MAX_STARTS = 64  # sizes of batches that are remembered
 _STARTS: dict[tuple[Any, ...], Tensor] = {}
 
-
-def entropies(matrices: list[Tensor], entropy: Renyi) -> list[Tensor]:
-    """Return the entropy of each of several kernel matrices, in bits."""
-    few = entropy.rank is not None and len(matrices[0]) <= STACKED
-    if len(matrices) > 1 and few:  # a call costs more than its work
-        return list(one_entropy(torch.stack(matrices), entropy).unbind())
-    return [one_entropy(K, entropy) for K in matrices]
+Groups = Sequence[Sequence[int]]
+Rules = Sequence[Rule | None]
 
 
-def one_entropy(K: Tensor, entropy: Renyi) -> Tensor:
-    """Return the entropy of a matrix, or of each of a stack."""
-    slopes = K.requires_grad and torch.is_grad_enabled()
-    value: Tensor = Entropy.apply(K, entropy, slopes)[0]  # type: ignore[no-untyped-call]
-    return value
+def total(
+    entropy: Renyi, groups: Groups, signs: Sequence[int], rules: Rules, variables: Sequence[Tensor]
+) -> Tensor:
+    """Return a sum of joint entropies of groups of variables, in bits, each with its sign.
+
+    A variable is points with the rule of a Gaussian's bandwidth, or without one a kernel matrix.
+    """
+    asked = torch.is_grad_enabled()
+    wanted = [asked and x.requires_grad for x in variables]  # never a matrix: labels have none
+    if any(wanted):
+        found: Tensor = Total.apply(entropy, groups, signs, rules, wanted, *variables)[0]  # type: ignore[no-untyped-call]
+        return found
+    return Total.forward(entropy, groups, signs, rules, wanted, *variables)[0]
 
 
-class Entropy(torch.autograd.Function):
-    """S of K / n, with the gradient V diag(dS / d lambda) V' of vectors that are held."""
+class Total(torch.autograd.Function):
+    """A sum of joint entropies, whose gradient is computed together with its value.
+
+    The gradient with respect to a kernel matrix K is V diag(dS / d lambda) V' / n, for eigenvectors
+    V that are held fixed. The chain rule leads from there to the points, through the bandwidth as
+    well, by one matrix product: K and its gradient are symmetric. No n x n matrix is kept for the
+    backward pass. A second derivative would lack the contribution of the eigenvectors and is an
+    error.
+    """
 
     generate_vmap_rule = True
 
     @staticmethod
-    def forward(K: Tensor, entropy: Renyi, slopes: bool) -> tuple[Tensor, Tensor, Tensor]:
-        """Return the entropy, the vectors, and its slope with respect to each eigenvalue."""
-        n = K.shape[-1]
-        solver, rank = entropy.solver, entropy.rank
-        if isinstance(solver, SubspaceIteration) and rank is not None and rank + solver.extra < n:
-            values, V = leading(K, rank, solver)
-        else:
-            values, V = all_of(K, rank, slopes)
-        value, slope = renyi(values / n, n, entropy.alpha, rank)
-        return value, V, slope
+    def forward(
+        entropy: Renyi,
+        groups: Groups,
+        signs: Sequence[int],
+        rules: Rules,
+        wanted: Sequence[bool],
+        *variables: Tensor,
+    ) -> tuple[Tensor, ...]:
+        """Return the sum, and its gradient for each variable that wants one."""
+        made = [gaussian(x, rule) for x, rule in zip(variables, rules, strict=True)]
+        asked = [any(wanted[i] for i in group) for group in groups]
+        joints = measured(entropy, groups, rules, [K for K, *_ in made], asked)
+        slopes = {j: joints[j].slope() for j in range(len(groups)) if asked[j]}
+        found = [signed_sum([joint.value for joint in joints], signs)]
+        for i, wants in enumerate(wanted):
+            if wants:
+                own = [j for j in slopes if i in groups[j]]
+                slope = signed_sum([slopes[j] for j in own], [signs[j] for j in own])
+                found.append(of_points(slope, *made[i][1:]))
+        return tuple(found)
 
     @staticmethod
     def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
-        """Keep what the gradient takes."""
-        K, _, _ = inputs
-        _, V, slope = output
-        ctx.mark_non_differentiable(V, slope)
-        ctx.save_for_backward(K, V, slope)
+        """Keep the gradient, and the points, so that a second derivative is refused."""
+        _, _, _, _, ctx.wanted, *variables = inputs
+        ctx.mark_non_differentiable(*output[1:])
+        ctx.set_materialize_grads(False)  # no zeros for what has no gradient
+        ctx.save_for_backward(*output[1:], *itertools.compress(variables, ctx.wanted))
 
     @staticmethod
-    def backward(ctx: Any, gradient: Tensor, *_: Any) -> Any:
-        """Return the gradient with respect to the kernel matrix."""
-        K, V, slope = ctx.saved_tensors
-        weight = gradient[..., None] * slope / K.shape[-1]
-        found = (V * weight[..., None, :]) @ V.mT
-        return Once.apply(found, K) if torch.is_grad_enabled() else found, None, None  # type: ignore[no-untyped-call]
+    def backward(ctx: Any, gradient: Tensor | None, *_: Any) -> Any:
+        """Return the gradient with respect to the points."""
+        kept = ctx.saved_tensors
+        found: list[Tensor | None] = [None] * (5 + len(ctx.wanted))
+        half = len(kept) // 2
+        places = (5 + i for i, wanted in enumerate(ctx.wanted) if wanted)
+        for i, slope, x in zip(places, kept[:half], kept[half:], strict=True):
+            if gradient is not None:
+                found[i] = gradient * slope
+                if torch.is_grad_enabled():
+                    found[i] = Once.apply(found[i], x)  # type: ignore[no-untyped-call]
+        return tuple(found)
+
+
+def signed_sum(terms: Sequence[Tensor], signs: Sequence[int]) -> Tensor:
+    """Return the sum of tensors, each with its sign."""
+    found = terms[0] if signs[0] == 1 else signs[0] * terms[0]
+    for term, sign in zip(terms[1:], signs[1:], strict=True):
+        found = torch.add(found, term, alpha=sign)
+    return found
+
+
+def entropies(
+    entropy: Renyi, groups: Groups, rules: Rules, variables: Sequence[Tensor]
+) -> list[Tensor]:
+    """Return each joint entropy, without gradient."""
+    kernels = [gaussian(x, rule)[0] for x, rule in zip(variables, rules, strict=True)]
+    asked = [False] * len(groups)
+    return [joint.value for joint in measured(entropy, groups, rules, kernels, asked)]
+
+
+def gaussian(x: Tensor, rule: Rule | None) -> tuple[Any, ...]:
+    """Return the kernel matrix of points, then what `of_points` takes."""
+    if rule is None:
+        return (x,)
+    x = x - x.mean(dim=0)  # products lose few digits near the origin
+    distance = distances(x)
+    square, slope = rule(distance)
+    factor = -0.5 / square
+    return (distance * factor).exp_(), x, distance, factor, slope
+
+
+def of_points(
+    inner: Tensor, x: Tensor, distance: Tensor, factor: Tensor, slope: Slope | None
+) -> Tensor:
+    """Return 4 sum_j W_ij (x_i - x_j), W the slope with respect to the squared distances."""
+    W = inner * factor
+    if slope is not None:
+        pull = W.flatten() @ distance.flatten()  # minus the slope with respect to log sigma^2
+        W -= slope().mul_(pull)
+    rows = W.sum(dim=-1, keepdim=True)
+    return 4 * (rows * x).sub_(W @ x)
+
+
+class Joint(NamedTuple):
+    """The entropy of a kernel matrix, its eigenvectors, and dS / d lambda over n.
+
+    Of labels the entropy alone, which has no gradient.
+    """
+
+    value: Tensor
+    matrix: Tensor | None = None
+    vectors: Tensor | None = None
+    slopes: Tensor | None = None
+
+    def slope(self) -> Tensor:
+        """Return dS / dK times K: the slope with respect to the logarithm of each entry."""
+        assert self.matrix is not None
+        assert self.vectors is not None
+        assert self.slopes is not None
+        return ((self.vectors * self.slopes) @ self.vectors.mT).mul_(self.matrix)
+
+
+def measured(
+    entropy: Renyi, groups: Groups, rules: Rules, kernels: Sequence[Tensor], asked: Sequence[bool]
+) -> list[Joint]:
+    """Return the joint entropy of each group, with eigenvectors where a gradient is asked for."""
+    n = kernels[0].shape[-1]
+    joints = [reduce(operator.mul, [kernels[i] for i in group]) for group in groups]
+    nominal = [all(rules[i] is None for i in group) for group in groups]
+    others = [j for j, alone in enumerate(nominal) if not alone]
+    found = {j: Joint(of_labels(joints[j], entropy)) for j, alone in enumerate(nominal) if alone}
+    # On few rows a call costs more than its work, so that there is one for all.
+    few = entropy.rank is not None and n <= STACKED and len(others) > 1
+    for stack in [others] if few else [[j] for j in others]:
+        K = torch.stack([joints[j] for j in stack]) if few else joints[stack[0]][None]
+        eigenvalues, V = largest(K, entropy, any(asked[j] for j in stack))
+        value, slope = renyi(eigenvalues / n, n, entropy.alpha, entropy.rank)
+        parts = zip(value.unbind(), K.unbind(), V.unbind(), (slope / n).unbind(), strict=True)
+        found |= {j: Joint(*part) for j, part in zip(stack, parts, strict=True)}
+    return [found[j] for j in range(len(groups))]
 
 
 class Once(torch.autograd.Function):
-    """A gradient that depends on K, but of which nobody knows how: it refuses to be derived."""
+    """The identity on a gradient, which raises where its own derivative is asked for."""
 
     generate_vmap_rule = True
 
     @staticmethod
-    def forward(gradient: Tensor, K: Tensor) -> Tensor:
+    def forward(gradient: Tensor, x: Tensor) -> Tensor:
         """Return the gradient."""
         return gradient.view_as(gradient)
 
@@ -98,16 +208,24 @@ class Once(torch.autograd.Function):
 # ------------------------------------------------------------------------------- eigenvalues
 
 
+def largest(K: Tensor, entropy: Renyi, vectors: bool) -> tuple[Tensor, Tensor]:
+    """Return the eigenvalues that a functional takes, ascending, and their vectors."""
+    solver, rank, n = entropy.solver, entropy.rank, K.shape[-1]
+    if rank is not None and isinstance(solver, SubspaceIteration) and rank + solver.extra < n:
+        return leading(K, rank, solver)
+    return all_of(K, rank, vectors)
+
+
 def leading(K: Tensor, rank: int, solver: SubspaceIteration) -> tuple[Tensor, Tensor]:
-    """Return the largest eigenvalues by subspace iteration, and their vectors."""
+    """Return the largest eigenvalues by subspace iteration, ascending, and their vectors."""
     Q: Tensor = start(solver.seed, K.shape[-1], rank + solver.extra, K.dtype, K.device)
     for _ in range(solver.steps):
         Q, _ = torch.linalg.qr(K @ Q)
     # A decomposition refuses nan, which the values keep.
     projected = Q.mT @ (K @ Q)
     values, S = torch.linalg.eigh(projected.nan_to_num())
-    kept = values[..., -rank:].flip(-1) + 0 * projected.sum(dim=(-2, -1))[..., None]
-    return kept, Q @ S[..., -rank:].flip(-1)
+    kept = values[..., -rank:] + 0 * projected.sum(dim=(-2, -1), keepdim=True)[..., 0]
+    return kept, Q @ S[..., -rank:]
 
 
 @torch.compiler.assume_constant_result  # type: ignore[untyped-decorator]
@@ -124,7 +242,7 @@ def start(seed: int, n: int, size: int, dtype: torch.dtype, device: torch.device
 
 
 def all_of(K: Tensor, rank: int | None, vectors: bool) -> tuple[Tensor, Tensor]:
-    """Return all eigenvalues, or the largest, and their vectors if these are asked for."""
+    """Return all eigenvalues, or the largest, ascending; their vectors if these are asked for."""
     total = K.sum(dim=(-2, -1))
     safe = torch.where(torch.isfinite(total)[..., None, None], K, 0.0)  # entries are from 0 to 1
     if vectors:
@@ -133,55 +251,53 @@ def all_of(K: Tensor, rank: int | None, vectors: bool) -> tuple[Tensor, Tensor]:
         values = torch.linalg.eigvalsh(safe)
         V = K[..., :0]
     rank = K.shape[-1] if rank is None else rank
-    values = values[..., -rank:].flip(-1) + 0 * total[..., None]
-    return values, V[..., -rank:].flip(-1)
+    return values[..., -rank:] + 0 * total[..., None], V[..., -rank:]
 
 
 def of_labels(same: Tensor, entropy: Renyi) -> Tensor:
     """Return the entropy of an equality kernel: eigenvalues are the share of each class."""
     first = torch.tril(same, -1).sum(dim=-1) == 0  # where a class occurs first
-    shares = (same.mean(dim=-1) * first).sort(descending=True).values
+    shares = (same.mean(dim=-1) * first).sort().values
     rank, n = entropy.rank, len(same)
-    return renyi(shares if rank is None else shares[:rank], n, entropy.alpha, rank)[0]
+    return renyi(shares if rank is None else shares[-rank:], n, entropy.alpha, rank)[0]
 
 
 # ------------------------------------------------------------------------------- to bits
 
 
 def renyi(p: Tensor, n: int, alpha: float, rank: int | None) -> tuple[Tensor, Tensor]:
-    """Return the entropy of eigenvalues p, on the last axis, and its slope in each.
+    """Return the entropy of eigenvalues p, ascending on the last axis, and its slope in each.
 
     With a rank, the other n - rank share what is left of one evenly: L_k of the paper.
     """
     bit = math.log(2)
-    k = p.shape[-1]
     if alpha == math.inf:
         slope = torch.zeros_like(p)
-        slope[..., 0] = -1 / (p[..., 0] * bit)
-        return -torch.log2(p[..., 0]), slope
-    q = p
+        slope[..., -1] = -1 / (p[..., -1] * bit)
+        return -torch.log2(p[..., -1]), slope
+    q = mass = p
     if rank is not None:
-        q = torch.cat([p, (1 - p.sum(dim=-1, keepdim=True)) / (n - rank)], dim=-1)
+        rest = 1 - p.sum(dim=-1, keepdim=True)
+        q, mass = torch.cat([rest / (n - rank), p], dim=-1), torch.cat([rest, p], dim=-1)
     zero, flat = unresolved(q, alpha, rank)
-    log = torch.log(torch.where(zero, 1.0, q))
-    q = torch.where(zero, 0.0, q)
-    times = q if rank is None else torch.cat([q[..., :-1], (n - rank) * q[..., -1:]], dim=-1)
+    log = q.masked_fill(zero, 1.0).log_()
+    mass = mass.masked_fill(zero, 0.0)
     if alpha == 1:
-        value, each = -(times * log).sum(dim=-1) / bit, -(log + 1) / bit
+        value, each = -(mass * log).sum(dim=-1) / bit, -(log + 1) / bit
     elif abs(alpha - 1) < NEAR_ONE:
         # sum p^alpha = 1 + sum p (p^(alpha-1) - 1): nothing cancels as alpha goes to 1.
         power = torch.expm1((alpha - 1) * log)
-        excess = (times * power).sum(dim=-1)
+        excess = (mass * power).sum(dim=-1)
         value = torch.log1p(excess) / ((1 - alpha) * bit)
         each = alpha / ((1 - alpha) * bit) * (power + 1) / (1 + excess)[..., None]
     else:
-        top = log[..., :1]
+        top = log[..., -1:]
         power = torch.exp((alpha - 1) * (log - top))
-        total = (times * power).sum(dim=-1)  # of p^alpha, over the largest to the power alpha - 1
+        total = (mass * power).sum(dim=-1)  # of p^alpha, over the largest to the power alpha - 1
         value = ((alpha - 1) * top[..., 0] + torch.log(total)) / ((1 - alpha) * bit)
         each = alpha / ((1 - alpha) * bit) * power / total[..., None]
-    each = torch.where(zero | flat, 0.0, each)
-    return value, each if rank is None else each[..., :k] - each[..., k:]
+    each = each.masked_fill(flat, 0.0)
+    return value, each if rank is None else each[..., 1:] - each[..., :1]
 
 
 def unresolved(q: Tensor, alpha: float, rank: int | None) -> tuple[Tensor, Tensor]:
@@ -193,6 +309,6 @@ def unresolved(q: Tensor, alpha: float, rank: int | None) -> tuple[Tensor, Tenso
     if alpha >= 1:
         zero = q <= 0
         return zero, zero
-    scale = torch.finfo(q.dtype).eps * q[..., :1]
+    scale = torch.finfo(q.dtype).eps * q[..., -1:]
     zero = q <= (0.0 if rank is not None else 8 * scale)
     return zero, q <= (q.shape[-1] + 64) * scale

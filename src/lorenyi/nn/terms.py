@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import math
-import operator
+from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import replace
-from functools import reduce
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import torch
 from torch import Tensor, nn
@@ -16,9 +15,9 @@ from lorenyi._memory import fits
 from lorenyi.bandwidths import GeometricMean, Nearest
 from lorenyi.functionals import Renyi
 from lorenyi.gram import Gram, gram, joint, symmetric
-from lorenyi.kernels import Delta, Gaussian, Kernel
+from lorenyi.kernels import Gaussian, Kernel
 from lorenyi.nn import spectra
-from lorenyi.nn.kernels import AnyKernel, LearnableGaussian, is_plain, matrix, settled
+from lorenyi.nn.kernels import AnyKernel, LearnableGaussian, is_plain, points, settled
 from lorenyi.spectra import Auto, Exact, SubspaceIteration
 
 LOW_RANK = Renyi(1.01, rank=10)  # the paper's order and rank
@@ -26,6 +25,11 @@ NEAREST = Gaussian(Nearest(10))  # and its rule for the bandwidth, here with its
 RELATIVE = Gaussian(GeometricMean(0.5))  # a rule that compresses: docs/training.md has the table
 MANY_ROWS = 4096  # beyond which it is asked whether matrices fit in memory
 MATRICES = 8  # that a term of two variables holds, with its gradient
+
+
+Variable: TypeAlias = tuple[Tensor, AnyKernel]
+Known: TypeAlias = dict[str, tuple[Tensor, Kernel | LearnableGaussian]]
+Groups: TypeAlias = Sequence[Sequence[str]]
 
 
 class Term(nn.Module):
@@ -44,34 +48,41 @@ class Term(nn.Module):
         kernels = [f"{k}={v!r}" for k, v in vars(self).items() if isinstance(v, Kernel)]
         return ", ".join([repr(self.entropy), *kernels])
 
-    def entropies(self, **variables: tuple[Tensor, AnyKernel]) -> list[Tensor]:
-        """Return the entropy of each variable, then of all jointly; in bits, at least float32."""
+    def total(self, signs: Sequence[int], **variables: Variable) -> Tensor:
+        """Return the entropies of each variable, then of all jointly, summed with their signs."""
         names = list(variables)
         whole = [names] if len(names) > 1 else []
-        return entropies(self.entropy, variables, [*([name] for name in names), *whole])
+        groups = [*([name] for name in names), *whole]
+        found: Tensor = measured(self.entropy, variables, groups, signs)
+        return found
 
 
-def entropies(
-    entropy: Renyi, variables: dict[str, tuple[Tensor, AnyKernel]], groups: list[list[str]]
-) -> list[Tensor]:
+def entropies(entropy: Renyi, variables: dict[str, Variable], groups: Groups) -> list[Tensor]:
     """Return the joint entropy of each group of variables, which are measured once."""
+    found: list[Tensor] = measured(entropy, variables, groups, None)
+    return found
+
+
+def measured(
+    entropy: Renyi, variables: dict[str, Variable], groups: Groups, signs: Sequence[int] | None
+) -> Any:
+    """Return the joint entropies of groups, or their sum with signs; in bits, at least float32."""
     require_points(variables)
-    tensors = [tensor for tensor, _ in variables.values()]
-    n = len(tensors[0])
-    if n == 1:  # one point has no entropy, wherever it is
-        zeros = {name: x[:0].to(precision(x)).sum() for name, (x, _) in variables.items()}
-        return [torch.stack([zeros[name] for name in group]).sum() for group in groups]
-    entropy = for_batch(entropy, n)
+    x, _ = next(iter(variables.values()))
+    if len(x) == 1:  # one point has no entropy, wherever it is
+        zeros = [x[:0].to(precision(x)).sum() for x, _ in variables.values()]
+        zero = torch.stack(zeros).sum()
+        return [zero for _ in groups] if signs is None else zero
+    entropy = for_batch(entropy, len(x))
     known = {name: (x, settled(x, kernel)) for name, (x, kernel) in variables.items()}
-    device = tensors[0].device.type
+    device = x.device.type
     half = torch.is_autocast_enabled(device)
     with torch.autocast(device, enabled=False) if half else nullcontext():
         found = of_matrices if is_direct(entropy, known) else of_grams
-        values: list[Tensor] = found(entropy, known, groups)
-        return values
+        return found(entropy, known, groups, signs)
 
 
-def require_points(variables: dict[str, tuple[Tensor, AnyKernel]]) -> None:
+def require_points(variables: dict[str, Variable]) -> None:
     """Refuse batches of different sizes, and tensors that may be points in two ways."""
     rows = {name: len(tensor) for name, (tensor, _) in variables.items()}
     if len(set(rows.values())) > 1 or 0 in rows.values():
@@ -95,9 +106,6 @@ def precision(*tensors: Tensor) -> torch.dtype:
     return found
 
 
-Known: TypeAlias = dict[str, tuple[Tensor, Kernel | LearnableGaussian]]
-
-
 def is_direct(entropy: Renyi, variables: Known) -> bool:
     """Tell whether a term is computed from stored matrices, in tensor operations alone."""
     plain = all(is_plain(kernel) for _, kernel in variables.values())
@@ -113,31 +121,31 @@ def is_direct(entropy: Renyi, variables: Known) -> bool:
     return device.type != "cpu" or fits(needed)
 
 
-def of_matrices(entropy: Renyi, variables: Known, groups: list[list[str]]) -> list[Tensor]:
-    """Return the joint entropies of groups of variables, from kernel matrices."""
+def of_matrices(
+    entropy: Renyi, variables: Known, groups: Groups, signs: Sequence[int] | None
+) -> Any:
+    """Return what `measured` asks for, from kernel matrices."""
     dtype = precision(*(tensor for tensor, _ in variables.values()))
-    alone = {name: matrix(x, kernel, dtype) for name, (x, kernel) in variables.items()}
-    labels = {name for name, (_, kernel) in variables.items() if isinstance(kernel, Delta)}
-    joints = [reduce(operator.mul, [alone[name] for name in group]) for group in groups]
-    known = [labels.issuperset(group) for group in groups]
-    others = [K for K, nominal in zip(joints, known, strict=True) if not nominal]
-    found = iter(spectra.entropies(others, entropy) if others else [])
-    return [
-        spectra.of_labels(K, entropy) if nominal else next(found)
-        for K, nominal in zip(joints, known, strict=True)
-    ]
+    found = [points(x, kernel, dtype) for x, kernel in variables.values()]
+    tensors, rules = [x for x, _ in found], [rule for _, rule in found]
+    names = list(variables)
+    places = [[names.index(name) for name in group] for group in groups]
+    if signs is None:
+        return spectra.entropies(entropy, places, rules, tensors)
+    return spectra.total(entropy, places, signs, rules, tensors)
 
 
 # Solvers choose by values, on NumPy arrays where that is faster: nothing for a tracer.
 @torch.compiler.disable  # type: ignore[untyped-decorator]
-def of_grams(entropy: Renyi, variables: Known, groups: list[list[str]]) -> list[Tensor]:
+def of_grams(entropy: Renyi, variables: Known, groups: Groups, signs: Sequence[int] | None) -> Any:
     """Return the same by Grams: for any kernel, any solver, and more rows than can be squared."""
     alone = {name: gram_of(x, kernel, name) for name, (x, kernel) in variables.items()}
     if entropy.solver.alike:
         alone = {name: symmetric(A) for name, A in alone.items()}
     values = [entropy.tensor(joint(*[alone[name] for name in group])) for group in groups]
     reference = next(x for x, _ in variables.values())
-    return [torch.as_tensor(value, device=reference.device) for value in values]
+    found = [torch.as_tensor(value, device=reference.device) for value in values]
+    return found if signs is None else spectra.signed_sum(found, signs)
 
 
 def gram_of(x: Tensor, kernel: Kernel | LearnableGaussian, name: str) -> Gram:
@@ -192,8 +200,7 @@ class Entropy(Term):
 
     def forward(self, x: Tensor) -> Tensor:
         """Return S(X)."""
-        value: Tensor = self.entropies(x=(x, self.kernel))[0]
-        return value
+        return self.total((1,), x=(x, self.kernel))
 
 
 class MutualInformation(Term):
@@ -228,9 +235,7 @@ class MutualInformation(Term):
 
     def forward(self, x: Tensor, y: Tensor) -> Tensor:
         """Return I(X; Y)."""
-        a, b, together = self.entropies(x=(x, self.kernel_x), y=(y, self.kernel_y))
-        value: Tensor = a + b - together
-        return value
+        return self.total((1, 1, -1), x=(x, self.kernel_x), y=(y, self.kernel_y))
 
 
 class TotalCorrelation(Term):
@@ -261,9 +266,7 @@ class TotalCorrelation(Term):
         if len(variables) < 2:
             raise ValueError(f"a total correlation is of two or more, found {len(variables)}")
         named = {f"variable {i}": (x, self.kernel) for i, x in enumerate(variables)}
-        *alone, together = self.entropies(**named)
-        value: Tensor = torch.stack(alone).sum() - together
-        return value
+        return self.total([1] * len(variables) + [-1], **named)
 
 
 def bits(nats: Tensor) -> Tensor:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from types import TracebackType
-from typing import Any
+from typing import Any, Self
 
 import torch
 from torch import Tensor, nn
@@ -55,7 +54,21 @@ def watch(
     return Watch(model, layers, each, last, device)
 
 
-class Watch(Mapping[str, Tensor]):
+class Closing:
+    """What is closed at the end of a `with` block."""
+
+    def close(self) -> None:
+        """Let go."""
+        raise NotImplementedError
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+
+class Watch(Closing, Mapping[str, Tensor]):
     """What `watch` has collected so far; `close`, or a `with` block, takes the hooks away."""
 
     def __init__(
@@ -117,17 +130,6 @@ class Watch(Mapping[str, Tensor]):
         """Take the hooks away; what was collected stays."""
         for hook in self._hooks:
             hook.remove()
-
-    def __enter__(self) -> Watch:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
 
 def at(output: Any, key: str, name: str) -> Tensor:

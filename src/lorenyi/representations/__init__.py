@@ -15,6 +15,7 @@ from lorenyi.representations.entropies import (
     mutual_information,
     rankme,
 )
+from lorenyi.representations.errors import standard_error
 from lorenyi.representations.similarity import cka, cka_matrix, hsic
 
 __all__ = [
@@ -29,4 +30,5 @@ __all__ = [
     "jensen_shannon_divergence",
     "mutual_information",
     "rankme",
+    "standard_error",
 ]

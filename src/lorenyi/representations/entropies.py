@@ -11,6 +11,7 @@ from lorenyi._arrays import Array
 from lorenyi.entropy import require_alpha
 from lorenyi.kernels import Gaussian, Kernel, Linear
 from lorenyi.representations.stacks import (
+    Kernels,
     kernel_matrix,
     moments,
     normalized,
@@ -21,6 +22,7 @@ from lorenyi.representations.stacks import (
     present,
     renyi,
     representation,
+    two,
 )
 
 Alike = Literal["T", "D"] | None
@@ -130,13 +132,7 @@ MEDIAN = Gaussian("median")
 
 
 def mutual_information(
-    x: Any,
-    y: Any,
-    kernel: Kernel = MEDIAN,
-    *,
-    kernel_y: Kernel | None = None,
-    alpha: float = 1.0,
-    mask: Any = None,
+    x: Any, y: Any, kernel: Kernels = MEDIAN, *, alpha: float = 1.0, mask: Any = None
 ) -> Array:
     """Return I(X; Y) = S(A) + S(B) - S(A * B) of each pair of representations, in bits.
 
@@ -144,60 +140,47 @@ def mutual_information(
     ----------
     x, y : arrays or tensors, [..., T, D] and [..., T, E]
         Two representations of the same points.
-    kernel, kernel_y : Cosine or Gaussian
-        With ones on the diagonal; that of y is that of x by default.
+    kernel : Cosine or Gaussian, or a pair of them
+        With ones on the diagonal; a pair is that of x and that of y.
     alpha, mask
         As for `entropy`.
     """
-    a, b, joint = _entropies(x, y, kernel, kernel_y, alpha, mask)
+    a, b, joint = _entropies(x, y, kernel, alpha, mask)
     return a + b - joint
 
 
 def conditional_vendi_score(
-    x: Any,
-    given: Any,
-    kernel: Kernel = MEDIAN,
-    *,
-    kernel_given: Kernel | None = None,
-    alpha: float = 1.0,
-    mask: Any = None,
+    x: Any, given: Any, kernel: Kernels = MEDIAN, *, alpha: float = 1.0, mask: Any = None
 ) -> Array:
     """Return 2^(S(A * B) - S(B)): how many kinds of x there are beside those of what is given.
 
     Parameters
     ----------
-    x, given, kernel, kernel_given, alpha, mask
+    x, given, kernel, alpha, mask
         As for `mutual_information`: diversity that prompts do not explain, say.
     """
-    _, b, joint = _entropies(x, given, kernel, kernel_given, alpha, mask)
+    _, b, joint = _entropies(x, given, kernel, alpha, mask)
     return 2 ** (joint - b)
 
 
 def information_vendi_score(
-    x: Any,
-    y: Any,
-    kernel: Kernel = MEDIAN,
-    *,
-    kernel_y: Kernel | None = None,
-    alpha: float = 1.0,
-    mask: Any = None,
+    x: Any, y: Any, kernel: Kernels = MEDIAN, *, alpha: float = 1.0, mask: Any = None
 ) -> Array:
     """Return 2^I(X; Y): how many kinds of x are explained by y.
 
     Parameters
     ----------
-    x, y, kernel, kernel_y, alpha, mask
+    x, y, kernel, alpha, mask
         As for `mutual_information`.
     """
-    return 2 ** mutual_information(x, y, kernel, kernel_y=kernel_y, alpha=alpha, mask=mask)
+    return 2 ** mutual_information(x, y, kernel, alpha=alpha, mask=mask)
 
 
 def dime(
     x: Any,
     y: Any,
-    kernel: Kernel = MEDIAN,
+    kernel: Kernels = MEDIAN,
     *,
-    kernel_y: Kernel | None = None,
     alpha: float = 1.0,
     permutations: int = 10,
     seed: int = 0,
@@ -209,7 +192,7 @@ def dime(
 
     Parameters
     ----------
-    x, y, kernel, kernel_y, alpha
+    x, y, kernel, alpha
         As for `mutual_information`.
     permutations : int
         How many are drawn.
@@ -217,13 +200,13 @@ def dime(
         Seed of the draws.
     """
     x, y = pair(x, y)
-    _require_unit(kernel, kernel_y)
+    kernel, kernel_y = _unit(kernel)
     n = int(x.shape[-2])
     one = np.zeros(n, dtype=np.int64)  # group, of which all are permuted
     orders = [_arrays.permutation(seed, 20 + i, one) for i in range(permutations)]
 
     def value(x: Array, y: Array) -> Array:
-        A, B = kernel_matrix(x, kernel), kernel_matrix(y, kernel_y or kernel)
+        A, B = kernel_matrix(x, kernel), kernel_matrix(y, kernel_y)
         by_chance = [renyi(A * B[..., order, :][..., :, order] / n, alpha) for order in orders]
         return sum(by_chance) / len(orders) - renyi(A * B / n, alpha)
 
@@ -231,15 +214,15 @@ def dime(
 
 
 def _entropies(
-    x: Any, y: Any, kernel: Kernel, kernel_y: Kernel | None, alpha: float, mask: Any
+    x: Any, y: Any, kernel: Kernels, alpha: float, mask: Any
 ) -> tuple[Array, Array, Array]:
     """Return S(A), S(B) and S(A * B)."""
     require_alpha(alpha)
     x, y = pair(x, y)
-    _require_unit(kernel, kernel_y)
+    kernel, kernel_y = _unit(kernel)
 
     def value(x: Array, y: Array, m: Array | None) -> Array:
-        A, B = kernel_matrix(x, kernel, m), kernel_matrix(y, kernel_y or kernel, m)
+        A, B = kernel_matrix(x, kernel, m), kernel_matrix(y, kernel_y, m)
         three = [renyi(normalized(K, m), alpha) for K in (A, B, A * B)]
         return _arrays.namespace(A).stack(three, axis=-1)
 
@@ -247,9 +230,12 @@ def _entropies(
     return found[..., 0], found[..., 1], found[..., 2]
 
 
-def _require_unit(*kernels: Kernel | None) -> None:
-    if any(type(kernel) is Linear for kernel in kernels):
+def _unit(kernel: Kernels) -> tuple[Kernel, Kernel]:
+    """Return the kernels of x and y, which must have ones on the diagonal."""
+    both = two(kernel)
+    if any(type(kernel) is Linear for kernel in both):
         raise ValueError("kernel=Linear(): a joint needs ones on the diagonal, take Cosine()")
+    return both
 
 
 # ------------------------------------------------------------------------------- of two samples
@@ -274,7 +260,7 @@ def jensen_shannon_divergence(
         Order, from 0 to infinity.
     """
     require_alpha(alpha)
-    _require_unit(kernel)
+    _unit(kernel)
     x, y = representation(x), representation(y, "y")
     if x.shape[:-2] != y.shape[:-2] or x.shape[-1] != y.shape[-1]:
         raise ValueError(

@@ -9,17 +9,17 @@ from lorenyi import _arrays
 from lorenyi._arrays import Array
 from lorenyi._threads import one_thread
 from lorenyi.kernels import Kernel, Linear
-from lorenyi.representations.stacks import kernel_matrix, over_stack, pair, representation
+from lorenyi.representations.stacks import (
+    Kernels,
+    kernel_matrix,
+    over_stack,
+    pair,
+    representation,
+    two,
+)
 
 
-def hsic(
-    x: Any,
-    y: Any,
-    kernel: Kernel = Linear(),
-    *,
-    kernel_y: Kernel | None = None,
-    unbiased: bool = False,
-) -> Array:
+def hsic(x: Any, y: Any, kernel: Kernels = Linear(), *, unbiased: bool = False) -> Array:
     r"""Return the Hilbert-Schmidt independence criterion of each pair of representations.
 
     .. math:: \frac{1}{n^2} \operatorname{tr} K H L H, \quad H = I - \frac1n 1 1'
@@ -30,36 +30,30 @@ def hsic(
     ----------
     x, y : arrays or tensors, [..., n, D] and [..., n, E]
         Two representations of the same points.
-    kernel, kernel_y : Linear, Cosine or Gaussian
-        That of y is that of x by default.
+    kernel : Linear, Cosine or Gaussian, or a pair of them
+        A pair is that of x and that of y.
     unbiased : bool
         Leave out pairs of a point with itself.
     """
     x, y = pair(x, y)
+    kernel, kernel_y = two(kernel)
     _require_points(x, unbiased)
     n = int(x.shape[-2])
 
     def value(x: Array, y: Array) -> Array:
         K = centered(kernel_matrix(x, kernel), unbiased)
-        L = centered(kernel_matrix(y, kernel_y or kernel), unbiased)
+        L = centered(kernel_matrix(y, kernel_y), unbiased)
         return _arrays.namespace(K).sum(K * L, axis=(-2, -1))
 
     return over_stack(value, x, y) / (n * (n - 3) if unbiased else n * n)
 
 
-def cka(
-    x: Any,
-    y: Any,
-    kernel: Kernel = Linear(),
-    *,
-    kernel_y: Kernel | None = None,
-    unbiased: bool = False,
-) -> Array:
+def cka(x: Any, y: Any, kernel: Kernels = Linear(), *, unbiased: bool = False) -> Array:
     """Return the centered kernel alignment HSIC(x, y) / sqrt(HSIC(x, x) HSIC(y, y)).
 
     Parameters
     ----------
-    x, y, kernel, kernel_y, unbiased
+    x, y, kernel, unbiased
         As for `hsic`. The biased form tends to 1 where there are more columns than points.
 
     Examples
@@ -72,12 +66,13 @@ def cka(
     np.float64(1.0)
     """
     x, y = pair(x, y)
+    kernel, kernel_y = two(kernel)
     _require_points(x, unbiased)
 
     def value(x: Array, y: Array) -> Array:
         xp = _arrays.namespace(x)
         K = centered(kernel_matrix(x, kernel), unbiased)
-        L = centered(kernel_matrix(y, kernel_y or kernel), unbiased)
+        L = centered(kernel_matrix(y, kernel_y), unbiased)
         both = xp.sum(K * L, axis=(-2, -1))
         return both / xp.sqrt(xp.sum(K * K, axis=(-2, -1)) * xp.sum(L * L, axis=(-2, -1)))
 

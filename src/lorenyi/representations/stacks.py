@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -38,6 +38,18 @@ def pair(x: Any, y: Any) -> tuple[Array, Array]:
             f"x has shape {tuple(x.shape)} and y {tuple(y.shape)}: they must be of the same points"
         )
     return x, y
+
+
+Kernels: TypeAlias = Kernel | tuple[Kernel, Kernel]
+
+
+def two(kernel: Kernels) -> tuple[Kernel, Kernel]:
+    """Return the kernels of x and y, of which one may have been given for both."""
+    if not isinstance(kernel, tuple):
+        return kernel, kernel
+    if len(kernel) != 2:
+        raise ValueError(f"kernel={kernel!r}: give one, or a pair for x and y")
+    return kernel
 
 
 def present(mask: Any, x: Array) -> Array | None:
