@@ -20,7 +20,7 @@ def decaying(n: int, c: float) -> tuple[np.ndarray, np.ndarray]:
     """Make a kernel matrix of constant diagonal with eigenvalues i^-c (n a power of two).
 
     Rows of a Walsh-Hadamard matrix with random signs, in random order: an orthogonal basis whose
-    entries are all of one size, so that normalising changes nothing and the spectrum is known.
+    entries are all of one size, so that normalizing changes nothing and the spectrum is known.
     """
     values = np.arange(1, n + 1) ** -c
     values /= values.sum()

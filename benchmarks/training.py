@@ -156,17 +156,17 @@ def share(runs: int) -> list[Result]:
     layers = [m for a, b in pairwise(widths) for m in (nn.Linear(a, b), nn.ReLU())]
     encoder, head = nn.Sequential(*layers), nn.Linear(256, 10)
     parameters = [*encoder.parameters(), *head.parameters()]
-    optimiser = torch.optim.SGD(parameters, 0.05, momentum=0.9, weight_decay=5e-4)
+    optimizer = torch.optim.SGD(parameters, 0.05, momentum=0.9, weight_decay=5e-4)
     x, y = torch.rand(100, 784), torch.arange(100) % 10
     loss = InformationBottleneck(lr.Renyi(ALPHA, RANK), beta=0.01)
 
     def step(with_information: bool) -> None:
-        optimiser.zero_grad(set_to_none=True)
+        optimizer.zero_grad(set_to_none=True)
         z = encoder(x)
         logits = head(z)
         value = loss(logits, y, x, z) if with_information else loss.task_loss(logits, y)
         value.backward()
-        optimiser.step()
+        optimizer.step()
 
     both = {"all": lambda: step(True), "plain": lambda: step(False)}
     # Whole steps use all cores and vary by half; the best of many plain ones is a lucky one.

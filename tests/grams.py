@@ -42,7 +42,7 @@ def equality(labels):
     return (labels[:, None] == labels[None, :]).astype(float)
 
 
-def normalised(K, weights=None):
+def normalized(K, weights=None):
     """sqrt(w_i w_j) K_ij / sqrt(K_ii K_jj), with weights that sum to one."""
     root = np.sqrt(np.diag(K))
     w = np.ones(len(K)) if weights is None else np.asarray(weights, dtype=float)
@@ -110,78 +110,78 @@ def cauchy(X, Y):
 
 def dense_gaussian():
     X = points()
-    return Case(lr.gram(X, lr.Gaussian(1.3)), normalised(gaussian(X, 1.3)), 45)
+    return Case(lr.gram(X, lr.Gaussian(1.3)), normalized(gaussian(X, 1.3)), 45)
 
 
 def dense_laplacian():
     X = points()
-    return Case(lr.gram(X, lr.Laplacian(2.0)), normalised(laplacian(X, 2.0)), 45)
+    return Case(lr.gram(X, lr.Laplacian(2.0)), normalized(laplacian(X, 2.0)), 45)
 
 
 def user_function():
     X = points()
     kernel = lr.Function(cauchy, infinitely_divisible=True)
-    return Case(lr.gram(X, kernel), normalised(cauchy(X, X)), 45)
+    return Case(lr.gram(X, kernel), normalized(cauchy(X, X)), 45)
 
 
 def weighted():
     X, w = points(), frequencies()
     A = lr.gram(X, lr.Gaussian(1.3), weights=w)
-    return Case(A, normalised(gaussian(X, 1.3), w), w.sum())
+    return Case(A, normalized(gaussian(X, 1.3), w), w.sum())
 
 
 def zero_weights():
     X, w = points(), frequencies()
     w[::4] = 0.0
     A = lr.gram(X, lr.Gaussian(1.3), weights=w)
-    return Case(A, normalised(gaussian(X, 1.3), w), w.sum())
+    return Case(A, normalized(gaussian(X, 1.3), w), w.sum())
 
 
 def folded():
     X = repeated_points()
-    return Case(lr.gram(X, lr.Gaussian(1.0)), normalised(gaussian(X, 1.0)), 45)
+    return Case(lr.gram(X, lr.Gaussian(1.0)), normalized(gaussian(X, 1.0)), 45)
 
 
 def weighted_and_folded():
     X, w = repeated_points(), frequencies()
     A = lr.gram(X, lr.Gaussian(1.0), weights=w)
-    return Case(A, normalised(gaussian(X, 1.0), w), w.sum())
+    return Case(A, normalized(gaussian(X, 1.0), w), w.sum())
 
 
 def weighted_x_folded():
     """A joint of a variable without equal rows and one with many, under common weights."""
     X, Y, w = points(), repeated_points(), frequencies()
     A = lr.gram(X, lr.Gaussian(1.3), weights=w) * lr.gram(Y, lr.Laplacian(1.0), weights=w)
-    return Case(A, normalised(gaussian(X, 1.3) * laplacian(Y, 1.0), w), w.sum())
+    return Case(A, normalized(gaussian(X, 1.3) * laplacian(Y, 1.0), w), w.sum())
 
 
 def blocks():
     X, y = points(), labels()
     A = lr.gram(X, lr.Gaussian(1.3)) * lr.gram(y, lr.Delta())
-    return Case(A, normalised(gaussian(X, 1.3) * equality(y)), 45)
+    return Case(A, normalized(gaussian(X, 1.3) * equality(y)), 45)
 
 
 def many_small_blocks():
     """Classes of a few rows each, some of one."""
     X, y = points(), labels(classes=25)
     A = lr.gram(X, lr.Gaussian(1.3)) * lr.gram(y, lr.Delta())
-    return Case(A, normalised(gaussian(X, 1.3) * equality(y)), 45)
+    return Case(A, normalized(gaussian(X, 1.3) * equality(y)), 45)
 
 
 def folded_blocks():
     X, y, w = repeated_points(), labels(), frequencies()
     A = lr.gram(X, lr.Gaussian(1.0), weights=w) * lr.gram(y, lr.Delta(), weights=w)
-    return Case(A, normalised(gaussian(X, 1.0) * equality(y), w), w.sum())
+    return Case(A, normalized(gaussian(X, 1.0) * equality(y), w), w.sum())
 
 
 def ready_made():
     K = ready_matrix()
-    return Case(lr.gram(K, lr.Precomputed()), normalised(K), 45)
+    return Case(lr.gram(K, lr.Precomputed()), normalized(K), 45)
 
 
 def sparse():
     K = sparse_matrix()
-    return Case(lr.gram(K, lr.Precomputed()), normalised(K.toarray()), 45)
+    return Case(lr.gram(K, lr.Precomputed()), normalized(K.toarray()), 45)
 
 
 def identity():
@@ -190,77 +190,77 @@ def identity():
 
 def balanced_labels():
     y = np.arange(40) % 5
-    return Case(lr.gram(y, lr.Delta()), normalised(equality(y)), 40)
+    return Case(lr.gram(y, lr.Delta()), normalized(equality(y)), 40)
 
 
 def balanced_labels_ready_made():
     """The same matrix without visible structure: 8/40 five times, and 35 zeros."""
     K = equality(np.arange(40) % 5)
-    return Case(lr.gram(K, lr.Precomputed()), normalised(K), 40)
+    return Case(lr.gram(K, lr.Precomputed()), normalized(K), 40)
 
 
 def copies_ready_made():
     K = copies()
-    return Case(lr.gram(K, lr.Precomputed()), normalised(K), 45)
+    return Case(lr.gram(K, lr.Precomputed()), normalized(K), 45)
 
 
 def linear():
     X = points(d=4)
-    return Case(lr.gram(X, lr.Linear()), normalised(X @ X.T), 45)
+    return Case(lr.gram(X, lr.Linear()), normalized(X @ X.T), 45)
 
 
 def cosine():
     X = points(d=4)
-    return Case(lr.gram(X, lr.Cosine()), normalised(X @ X.T), 45)
+    return Case(lr.gram(X, lr.Cosine()), normalized(X @ X.T), 45)
 
 
 def polynomial():
     X = points()
     A = lr.gram(X, lr.Polynomial(degree=2, gamma=0.5, shift=1.5))
-    return Case(A, normalised((0.5 * X @ X.T + 1.5) ** 2), 45)
+    return Case(A, normalized((0.5 * X @ X.T + 1.5) ** 2), 45)
 
 
 def wide_polynomial():
     """More features than rows: no dual form."""
     X = points()
     A = lr.gram(X, lr.Polynomial(degree=4, gamma=0.1, shift=1.0))
-    return Case(A, normalised((0.1 * X @ X.T + 1.0) ** 4), 45)
+    return Case(A, normalized((0.1 * X @ X.T + 1.0) ** 4), 45)
 
 
 def linear_x_polynomial():
     X, Y = points(d=2), points(d=1, seed=8)
     A = lr.gram(X, lr.Linear()) * lr.gram(Y, lr.Polynomial())
-    return Case(A, normalised(X @ X.T * (Y @ Y.T + 1.0) ** 2), 45)
+    return Case(A, normalized(X @ X.T * (Y @ Y.T + 1.0) ** 2), 45)
 
 
 def ready_made_x_gaussian_x_delta():
     K, X, y = ready_matrix(), points(), labels()
     A = lr.gram(K, lr.Precomputed()) * lr.gram(X, lr.Gaussian(1.3)) * lr.gram(y, lr.Delta())
-    return Case(A, normalised(K * gaussian(X, 1.3) * equality(y)), 45)
+    return Case(A, normalized(K * gaussian(X, 1.3) * equality(y)), 45)
 
 
 def sparse_x_delta():
     K, y = sparse_matrix(), labels()
     A = lr.gram(K, lr.Precomputed()) * lr.gram(y, lr.Delta())
-    return Case(A, normalised(K.toarray() * equality(y)), 45)
+    return Case(A, normalized(K.toarray() * equality(y)), 45)
 
 
 def sparse_x_gaussian_x_delta():
     K, X, y = sparse_matrix(), points(), labels(classes=2)
     A = lr.gram(K, lr.Precomputed()) * lr.gram(X, lr.Gaussian(1.3)) * lr.gram(y, lr.Delta())
-    return Case(A, normalised(K.toarray() * gaussian(X, 1.3) * equality(y)), 45)
+    return Case(A, normalized(K.toarray() * gaussian(X, 1.3) * equality(y)), 45)
 
 
 def sparse_x_gaussian():
     K, X = sparse_matrix(), points()
     A = lr.gram(K, lr.Precomputed()) * lr.gram(X, lr.Gaussian(1.3))
-    return Case(A, normalised(K.toarray() * gaussian(X, 1.3)), 45)
+    return Case(A, normalized(K.toarray() * gaussian(X, 1.3)), 45)
 
 
 def sparse_x_sparse_x_dense():
     K, L, M = sparse_matrix(), sparse_matrix(seed=9), ready_matrix()
     A = lr.gram(K, lr.Precomputed()) * lr.gram(L, lr.Precomputed()) * lr.gram(M, lr.Precomputed())
-    return Case(A, normalised(K.toarray() * L.toarray() * M), 45)
+    return Case(A, normalized(K.toarray() * L.toarray() * M), 45)
 
 
 # The Frobenius norm of A is at most 1, so eigenvalues move by at most the relative rounding of an
@@ -270,20 +270,20 @@ FLOAT32 = 4 * 45 * float(np.finfo(np.float32).eps)
 
 def float32():
     X = points().astype(np.float32)
-    exact = normalised(gaussian(X.astype(float), 1.3))
+    exact = normalized(gaussian(X.astype(float), 1.3))
     return Case(lr.gram(X, lr.Gaussian(1.3)), exact, 45, FLOAT32)
 
 
 def float32_sparse():
     K = sparse_matrix().astype(np.float32)
-    exact = normalised(K.toarray().astype(float))
+    exact = normalized(K.toarray().astype(float))
     return Case(lr.gram(K, lr.Precomputed()), exact, 45, FLOAT32)
 
 
 def torch_tensor():
     X = points()
     A = lr.gram(torch.tensor(X), lr.Gaussian(1.3))
-    return Case(A, normalised(gaussian(X, 1.3)), 45)
+    return Case(A, normalized(gaussian(X, 1.3)), 45)
 
 
 def torch_x_labels_x_ready_made():
@@ -291,7 +291,7 @@ def torch_x_labels_x_ready_made():
     X, y, K = points(), labels(classes=2), sparse_matrix()
     A = lr.gram(torch.tensor(X), lr.Gaussian(1.3)) * lr.gram(y, lr.Delta())
     A = lr.gram(K, lr.Precomputed()) * A
-    return Case(A, normalised(gaussian(X, 1.3) * equality(y) * K.toarray()), 45)
+    return Case(A, normalized(gaussian(X, 1.3) * equality(y) * K.toarray()), 45)
 
 
 def stream(array):
@@ -309,19 +309,19 @@ def away(A, matrix, n):
 
 def streamed():
     X = points()
-    return away(lr.gram(stream(X), lr.Gaussian(1.3)), normalised(gaussian(X, 1.3)), 45)
+    return away(lr.gram(stream(X), lr.Gaussian(1.3)), normalized(gaussian(X, 1.3)), 45)
 
 
 def streamed_weighted_blocks():
     X, y, w = points(), labels(classes=2), frequencies()
     A = lr.gram(stream(X), lr.Gaussian(1.3), weights=w) * lr.gram(y, lr.Delta(), weights=w)
-    return away(A, normalised(gaussian(X, 1.3) * equality(y), w), w.sum())
+    return away(A, normalized(gaussian(X, 1.3) * equality(y), w), w.sum())
 
 
 def streamed_folded():
     X = repeated_points()
     A = lr.gram(stream(X), lr.Laplacian(1.0))
-    return away(A, normalised(laplacian(X, 1.0)), 45)
+    return away(A, normalized(laplacian(X, 1.0)), 45)
 
 
 _ALL = [

@@ -6,7 +6,7 @@ from collections import Counter
 import numpy as np
 
 
-def normalised(K):
+def normalized(K):
     """A_ij = K_ij / (n sqrt(K_ii K_jj))."""
     root = np.sqrt(np.diag(K))
     return K / np.outer(root, root) / len(K)

@@ -1,6 +1,6 @@
 """The proposition of the paper, (a) to (g): what holds as a property, what does not as a number.
 
-S^k is the entropy of L_k(A), all matrices are normalised kernel matrices unless said otherwise.
+S^k is the entropy of L_k(A), all matrices are normalized kernel matrices unless said otherwise.
 """
 
 import itertools

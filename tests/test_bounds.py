@@ -1,4 +1,4 @@
-"""The order of majorisation: what encloses a spectrum, and that every bound really is one.
+"""The order of majorization: what encloses a spectrum, and that every bound really is one.
 
 Partial sums are compared directly; the spectra and matrices are made here, so the truth is known.
 """
@@ -76,7 +76,7 @@ def sums(spectrum, n):
 
 
 def assert_encloses(pair, values, rounding=ROUNDING):
-    """`peaked` majorises the values and these majorise `spread`, all of the same trace."""
+    """`peaked` majorizes the values and these majorize `spread`, all of the same trace."""
     truth, n = np.cumsum(values), len(values)
     peaked, spread = (sums(end, n) for end in pair)
     assert (peaked >= truth - rounding).all()
@@ -97,7 +97,7 @@ def low_rank_entropy(values, alpha, k):
 
 @unhurried
 @given(lower_bounds())
-def test_the_spread_spectrum_is_majorised_by_all_with_these_lower_bounds(case):
+def test_the_spread_spectrum_is_majorized_by_all_with_these_lower_bounds(case):
     values, lower = case
     spread = sums(bounds.spread_from(lower, len(values), 1.0), len(values))
     assert (np.cumsum(values) >= spread - ROUNDING).all()
@@ -115,7 +115,7 @@ def test_the_spread_spectrum_itself_respects_the_lower_bounds(case):
 
 @unhurried
 @given(upper_bounds())
-def test_the_peaked_spectrum_majorises_all_within_these_upper_bounds(case):
+def test_the_peaked_spectrum_majorizes_all_within_these_upper_bounds(case):
     values, upper, cap = case
     peaked = sums(bounds.peaked_from(upper, len(values), 1.0, cap), len(values))
     assert (peaked >= np.cumsum(values) - ROUNDING).all()

@@ -11,7 +11,7 @@ import numpy as np
 import oracles
 import pytest
 import sklearn.datasets
-from grams import KINDS, eigenvalues, gaussian, labels, normalised, points
+from grams import KINDS, eigenvalues, gaussian, labels, normalized, points
 
 import lorenyi as lr
 
@@ -215,7 +215,7 @@ def test_groups_known_at_sight_are_honest_at_small_orders(alpha, k):
 # ------------------------------------------------------------------------------ real tables
 
 
-def standardised(X):
+def standardized(X):
     X = np.asarray(X, dtype=float)
     deviation = X.std(axis=0)
     return (X - X.mean(axis=0)) / np.where(deviation > 0, deviation, 1.0)
@@ -255,11 +255,11 @@ TABLES = {
 def table(name, columns, sigma, classes):
     """The Gram of a table (with its classes or without), and all eigenvalues of the plain one."""
     X, y = TABLES[name]()
-    X = standardised(X)[:, :columns]
+    X = standardized(X)[:, :columns]
     A, K = lr.gram(X, lr.Gaussian(sigma)), gaussian(X, sigma)
     if classes:
         A, K = A * lr.gram(y, lr.Delta()), K * (y[:, None] == y[None, :])
-    return A, eigenvalues(normalised(K))
+    return A, eigenvalues(normalized(K))
 
 
 CERTIFIED = {
@@ -294,8 +294,8 @@ def test_on_real_tables_the_exact_value_lies_in_the_interval(name, columns, sigm
 def test_single_precision_tables_have_intervals_around_the_double_precision_value(name, solver):
     """Rounding of the data's own precision belongs inside."""
     X, _ = TABLES[name]()
-    X = standardised(X)[:, :3].astype(np.float32)
-    values = eigenvalues(normalised(gaussian(X.astype(float), 1.0)))
+    X = standardized(X)[:, :3].astype(np.float32)
+    values = eigenvalues(normalized(gaussian(X.astype(float), 1.0)))
     A, remembered = lr.gram(X, lr.Gaussian(1.0)), Once(CERTIFIED[solver])
     for alpha in ORDERS[1:]:
         for k in (None, 10):
@@ -309,7 +309,7 @@ def test_single_precision_tables_have_intervals_around_the_double_precision_valu
 @pytest.mark.parametrize("solver", [lr.PivotedCholesky(), lr.Auto(tol=1e-3)], ids=repr)
 def test_a_smooth_kernel_of_many_single_precision_points_is_honest(solver):
     x = np.linspace(0, 9, 1500).astype(np.float32)
-    values = eigenvalues(normalised(gaussian(x[:, None].astype(float), 1.0)))
+    values = eigenvalues(normalized(gaussian(x[:, None].astype(float), 1.0)))
     for alpha in (1, 2.5):
         estimate = lr.Renyi(alpha, None, solver).certified(lr.gram(x, lr.Gaussian(1.0)))
         assert exact_entropy(values, alpha, None, 1500) in estimate
@@ -357,7 +357,7 @@ FORMULAS = {
     "total correlation": lambda x, y, z, H: lr.total_correlation(x, y, z, entropy=H),
     "dual total correlation": lambda x, y, z, H: lr.dual_total_correlation(x, y, z, entropy=H),
     "interaction information": lambda x, y, z, H: lr.interaction_information(x, y, z, entropy=H),
-    "normalised": lambda x, y, z, H: lr.normalized_mutual_information(x, y, entropy=H),
+    "normalized": lambda x, y, z, H: lr.normalized_mutual_information(x, y, entropy=H),
     "vendi score": lambda x, y, z, H: lr.vendi_score(x, entropy=H),
 }
 

@@ -273,7 +273,7 @@ def test_a_gram_stays_lazy_and_only_small_things_travel(monkeypatch):
     A = lr.gram(x, lr.Gaussian(4.0))
     assert isinstance(A, Streamed)
     assert len(A) == n
-    assert set(seen) == {0, 1}  # the first 1024 rows, for their centre
+    assert set(seen) == {0, 1}  # the first 1024 rows, for their center
     compute = engine._compute
 
     def measured(parts):

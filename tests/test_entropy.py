@@ -54,17 +54,17 @@ def precise(values, alpha):
         return float(sum((order * v.ln()).exp() for v in p).ln() / (1 - order) / two)
 
 
-def normalised(values):
+def normalized(values):
     values = np.sort(np.asarray(values, dtype=float))[::-1]
     return values / values.sum()
 
 
 SPECTRA = {
-    "geometric": normalised(0.8 ** np.arange(40)),
-    "flat": normalised(np.ones(1000)),
-    "peaked": normalised([1.0, *[1e-9] * 20]),
-    "steep": normalised(10.0 ** -np.arange(13)),
-    "with zeros": normalised([3, 2, 1, 0, 0]),
+    "geometric": normalized(0.8 ** np.arange(40)),
+    "flat": normalized(np.ones(1000)),
+    "peaked": normalized([1.0, *[1e-9] * 20]),
+    "steep": normalized(10.0 ** -np.arange(13)),
+    "with zeros": normalized([3, 2, 1, 0, 0]),
 }
 EACH = pytest.mark.parametrize("values", SPECTRA.values(), ids=SPECTRA)
 
@@ -203,14 +203,14 @@ def test_without_a_rank_a_truncated_spectrum_gives_the_middle_of_its_bracket(nam
 @pytest.mark.parametrize("n", [15, 50, 1000])
 def test_the_bracket_of_equal_eigenvalues_is_closed(n, k):
     """(1/2, then n - 1 equal ones): with two of them known, their mean leaves no choice."""
-    values = normalised([n - 1.0, *[1.0] * (n - 1)])
+    values = normalized([n - 1.0, *[1.0] * (n - 1)])
     found = renyi_entropy(Spectrum(values[:k], n, kind="ritz"), 1)
     assert found == pytest.approx(float(renyi_entropy(Spectrum(values), 1)), abs=1e-12)
 
 
 @settings(max_examples=100, deadline=None)
 @given(
-    st.lists(st.floats(1e-6, 1), min_size=3, max_size=12).map(normalised),
+    st.lists(st.floats(1e-6, 1), min_size=3, max_size=12).map(normalized),
     st.floats(0.1, 10) | st.just(1.0),
     st.data(),
 )

@@ -301,7 +301,7 @@ def functional():
 X, Y = np.linspace(-1, 1, 40), np.linspace(-1, 1, 40) > 0.2
 
 
-def test_the_normalised_mutual_information_of_estimates_is_one_without_unit(functional):
+def test_the_normalized_mutual_information_of_estimates_is_one_without_unit(functional):
     exact = float(lr.normalized_mutual_information(X, Y, entropy=lr.Renyi(solver=lr.Exact())))
     found = lr.normalized_mutual_information(X, Y, entropy=functional)
     assert isinstance(found, lr.Estimate)

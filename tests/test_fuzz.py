@@ -59,8 +59,8 @@ def test_a_case_is_a_function_of_its_number():
 @pytest.mark.parametrize("rank", [None, 3])
 def test_the_oracle_agrees_with_pairs_of_points_in_a_loop(alpha, rank):
     X = np.random.default_rng(0).normal(size=(9, 2))
-    A = oracles.normalised(oracles.matrix(oracles.laplacian(1.5), X))
-    B = oracles.normalised(oracles.matrix(oracles.gaussian(0.7), X))
+    A = oracles.normalized(oracles.matrix(oracles.laplacian(1.5), X))
+    B = oracles.normalized(oracles.matrix(oracles.gaussian(0.7), X))
     joint = oracles.joint(A, B)
     w = np.ones(9)
     same = oracle.weighted(oracle.laplacian(X, 1.5) * oracle.gaussian(X, 0.7), w)

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
-from grams import gaussian, normalised, points
+from grams import gaussian, normalized, points
 
 import lorenyi as lr
 from lorenyi import _arrays
@@ -145,7 +145,7 @@ def test_weight_two_has_the_gradient_of_a_row_given_twice():
 
 
 def test_a_ready_matrix_has_its_gradient():
-    """Through the normalisation by sqrt(K_ii K_jj) too. K stays symmetric: K = (L + L')/2."""
+    """Through the normalization by sqrt(K_ii K_jj) too. K stays symmetric: K = (L + L')/2."""
     L = rows(6, 6) @ rows(6, 6).T + 4 * np.eye(6)
 
     def entropy(L):
@@ -184,7 +184,7 @@ def test_images_have_gradients_in_their_own_shape(name):
 
 
 def krylov_basis(A, steps, start):
-    """Q of the paper's Algorithm 2, with full orthogonalisation."""
+    """Q of the paper's Algorithm 2, with full orthogonalization."""
     Q = [start / np.linalg.norm(start)]
     for _ in range(steps - 1):
         q = A @ Q[-1]
@@ -204,7 +204,7 @@ def test_unconverged_lanczos_gives_the_papers_gradient(alpha, seed):
     value = lr.Renyi(alpha, k, lr.Lanczos(steps, seed=seed))(lr.gram(x, lr.Gaussian(1.0)))
     value.backward()
 
-    A = normalised(gaussian(X, 1.0))
+    A = normalized(gaussian(X, 1.0))
     Q = krylov_basis(A, steps, _arrays.normal(seed, 1, n)[:, 0])
     theta, U = np.linalg.eigh(Q.T @ A @ Q)
     theta, V = theta[::-1][:k], (Q @ U)[:, ::-1][:, :k]

@@ -1,4 +1,4 @@
-"""The normalised kernel matrix: entries, products, joints, weights, structure, ready matrices."""
+"""The normalized kernel matrix: entries, products, joints, weights, structure, ready matrices."""
 
 import dataclasses
 import itertools
@@ -17,7 +17,7 @@ from grams import (
     frequencies,
     gaussian,
     labels,
-    normalised,
+    normalized,
     points,
     ready_matrix,
     repeated_points,
@@ -179,11 +179,11 @@ def test_many_rows_are_cut_into_blocks_without_a_trace():
     V = np.random.default_rng(1).normal(size=(1500, 2))
     A = lr.gram(X, lr.Gaussian(1.0)) * lr.gram(X[:, :1], lr.Laplacian(1.0))
     K = gaussian(X, 1.0) * np.exp(-np.abs(X[:, :1] - X[:, :1].T))
-    matrix = normalised(K)
+    matrix = normalized(K)
     assert np.abs(A.dense() - matrix).max() < 1e-15
     assert np.abs(A @ V - matrix @ V).max() < 1e-13
     assert float(squared_norm(A)) == pytest.approx(np.sum(matrix**2), rel=1e-12)
-    matrix = normalised(K * equality(y))
+    matrix = normalized(K * equality(y))
     assert np.abs((A * lr.gram(y, lr.Delta())) @ V - matrix @ V).max() < 1e-13
 
 
@@ -255,7 +255,7 @@ def test_a_weighted_joint_applies_its_weights_once():
     X, Y, w = points(), points(seed=9), frequencies()
     A = lr.gram(X, lr.Gaussian(1.3), weights=w) * lr.gram(Y, lr.Laplacian(1.0), weights=w)
     K = gaussian(X, 1.3) * np.exp(-np.abs(Y[:, None] - Y[None]).sum(axis=2))
-    assert A.dense() == pytest.approx(normalised(K, w), abs=1e-16)
+    assert A.dense() == pytest.approx(normalized(K, w), abs=1e-16)
     assert A.n == w.sum()
 
 
@@ -338,7 +338,7 @@ def test_weight_two_is_a_repeated_row_and_weight_zero_an_absent_one(kernel, func
 def test_relative_weights_are_supported_once_they_sum_to_the_rows():
     X, w = points(40, 2), np.random.default_rng(5).uniform(0.0, 1.0, size=40)
     A = lr.gram(X, lr.Gaussian(1.0), weights=w / w.mean())
-    exact = normalised(gaussian(X, 1.0), w)
+    exact = normalized(gaussian(X, 1.0), w)
     assert A.n == pytest.approx(40)
     for alpha in (0.5, 1, 2, 3):
         assert oracles.entropy(exact, alpha) in lr.Renyi(alpha).certified(A)
@@ -625,18 +625,18 @@ def test_structure_counts_before_memory(monkeypatch):
 
 
 @pytest.mark.parametrize("make", [np.array, scipy.sparse.csr_array, scipy.sparse.coo_matrix])
-def test_a_ready_matrix_is_normalised_by_its_diagonal(make):
+def test_a_ready_matrix_is_normalized_by_its_diagonal(make):
     K = ready_matrix()
     scale = np.linspace(0.1, 10, 45)
     A = lr.gram(make(K), lr.Precomputed())
     B = lr.gram(make(np.outer(scale, scale) * K), lr.Precomputed())
-    assert A.dense() == pytest.approx(normalised(K), abs=1e-16)
+    assert A.dense() == pytest.approx(normalized(K), abs=1e-16)
     assert B.dense() == pytest.approx(A.dense(), abs=1e-15)
 
 
 def test_every_sparse_format_and_repeated_entries_are_read():
     K = sparse_matrix()
-    expected = normalised(K.toarray())
+    expected = normalized(K.toarray())
     for kind in ("csr", "csc", "coo", "lil", "dok", "bsr"):
         A = lr.gram(K.asformat(kind), lr.Precomputed())
         assert A.dense() == pytest.approx(expected, abs=1e-16)
@@ -651,7 +651,7 @@ def test_every_sparse_format_and_repeated_entries_are_read():
 
 
 def test_a_nested_list_and_integers_are_matrices_too():
-    expected = normalised(np.array([[2.0, 1.0], [1.0, 3.0]]))
+    expected = normalized(np.array([[2.0, 1.0], [1.0, 3.0]]))
     for K in ([[2, 1], [1, 3]], np.array([[2, 1], [1, 3]]), torch.tensor([[2, 1], [1, 3]])):
         A = lr.gram(K, lr.Precomputed())
         assert dense(A.dense()) == pytest.approx(expected, abs=1e-15)
@@ -777,7 +777,7 @@ def test_gaussians_and_labels_join_into_one_factor_each():
     assert A.factors[0].source.shape == (45, 6)
     K = gaussian(X, 1.0) * gaussian(Y, 3.0) * equality(labels()) * equality(labels(seed=8))
     K = K * np.exp(-np.abs(X[:, None] - X[None]).sum(axis=2))
-    assert A.dense() == pytest.approx(normalised(K), abs=1e-15)
+    assert A.dense() == pytest.approx(normalized(K), abs=1e-15)
     assert len(A.names) == 5
 
 

@@ -322,7 +322,7 @@ def test_deviations_are_summed_over_blocks(monkeypatch):
 
 
 @pytest.mark.parametrize("k", [1, 3, 100])
-def test_the_nearest_rule_is_the_mean_distance_to_neighbours(k):
+def test_the_nearest_rule_is_the_mean_distance_to_neighbors(k):
     Z = rows(12)
     distances = np.sort(np.linalg.norm(Z[:, None] - Z[None], axis=2), axis=1)[:, 1 : k + 1]
     assert settled(lr.Nearest(k), Z) == pytest.approx(distances.mean())
@@ -369,7 +369,7 @@ def test_the_geometric_mean_is_that_of_distances_that_are_not_zero():
 
 
 @pytest.mark.parametrize("k", [0, 2.5, True])
-def test_a_number_of_neighbours_that_is_none_is_refused(k):
+def test_a_number_of_neighbors_that_is_none_is_refused(k):
     with pytest.raises(ValueError, match="integer of at least 1"):
         lr.Nearest(k)
 
@@ -496,7 +496,7 @@ def test_a_function_that_gives_nan_is_refused():
         lr.entropy(lr.gram(X, known(hole)))
 
 
-def test_a_functions_diagonal_is_used_to_normalise():
+def test_a_functions_diagonal_is_used_to_normalize():
     kernel = known(lambda A, B: np.exp(A @ B.T))
     K = np.exp(X @ X.T)
     root = np.sqrt(np.diag(K))

@@ -167,7 +167,7 @@ def test_labels_determine_themselves(H):
     assert lr.normalized_mutual_information(CLASSES, CLASSES, entropy=H) == approx(1)
 
 
-# -------------------------------------------------------------------- normalised mutual information
+# -------------------------------------------------------------------- normalized mutual information
 
 
 @st.composite
@@ -191,7 +191,7 @@ def pairs(draw):
 
 @settings(max_examples=200, deadline=None)
 @given(pairs())
-def test_normalised_mutual_information_is_at_most_one(case):
+def test_normalized_mutual_information_is_at_most_one(case):
     """I(A; B) <= min(S(A), S(B)) <= sqrt(S(A) S(B)), for every order and rank."""
     H, A, B = case
     assert lr.normalized_mutual_information(A, B, entropy=H) <= 1 + 1e-9
@@ -199,20 +199,20 @@ def test_normalised_mutual_information_is_at_most_one(case):
 
 @settings(max_examples=50, deadline=None)
 @given(pairs())
-def test_normalised_mutual_information_is_not_negative_at_order_one(case):
+def test_normalized_mutual_information_is_not_negative_at_order_one(case):
     _, A, B = case
     assert lr.normalized_mutual_information(A, B, entropy=H1) >= -1e-9
 
 
 @EACH
-def test_normalised_mutual_information_is_divided_by_the_geometric_mean(H):
+def test_normalized_mutual_information_is_divided_by_the_geometric_mean(H):
     found = lr.normalized_mutual_information(U, CLASSES, entropy=H)
     expected = lr.mutual_information(U, CLASSES, entropy=H) / math.sqrt(H(U) * H(CLASSES))
     assert found == approx(expected)
 
 
 @EACH
-def test_normalised_mutual_information_with_a_constant_is_zero(H):
+def test_normalized_mutual_information_with_a_constant_is_zero(H):
     constant = gram(np.zeros(N))
     assert lr.normalized_mutual_information(constant, U, entropy=H) == 0
     assert lr.normalized_mutual_information(U, constant, entropy=H) == 0

@@ -37,11 +37,11 @@ def rows(n=12, d=3, seed=0, dtype=torch.float64):
 
 
 def matrix(x, sigma=1.5):
-    return oracles.normalised(oracles.matrix(oracles.gaussian(sigma), x.double().numpy()))
+    return oracles.normalized(oracles.matrix(oracles.gaussian(sigma), x.double().numpy()))
 
 
-def labelled(y):
-    return oracles.normalised((y[:, None] == y[None, :]).double().numpy())
+def labeled(y):
+    return oracles.normalized((y[:, None] == y[None, :]).double().numpy())
 
 
 # ------------------------------------------------------------------------------------- the values
@@ -53,7 +53,7 @@ def test_terms_are_the_measures_of_the_batch(alpha, rank):
     """Against the naive definition: settled solvers, so nothing is approximated."""
     H = lr.Renyi(alpha, rank, lr.Exact())
     x, y, labels = rows(), rows(d=2, seed=1), torch.arange(12) % 3
-    A, B, C = matrix(x), matrix(y), labelled(labels)
+    A, B, C = matrix(x), matrix(y), labeled(labels)
     assert Entropy(H, GAUSSIAN)(x).item() == pytest.approx(oracles.entropy(A, alpha, rank))
     found = MutualInformation(H, GAUSSIAN, GAUSSIAN)(x, y).item()
     assert found == pytest.approx(oracles.mutual_information(A, B, alpha, rank))
@@ -469,14 +469,14 @@ def trained(beta, steps=120):
     encoder = torch.nn.Sequential(torch.nn.Linear(10, 32), torch.nn.ReLU(), torch.nn.Linear(32, 8))
     head = torch.nn.Linear(8, 3)
     loss = InformationBottleneck(lr.Renyi(1.01, rank=10), beta, GAUSSIAN, GAUSSIAN)
-    optimiser = torch.optim.Adam([*encoder.parameters(), *head.parameters()], lr=3e-3)
+    optimizer = torch.optim.Adam([*encoder.parameters(), *head.parameters()], lr=3e-3)
     bits = []
     for _ in range(steps // 5):
         for index in torch.randperm(161, generator=generator).split(40):
-            optimiser.zero_grad()
+            optimizer.zero_grad()
             z = encoder(x[index])
             loss(head(z), y[index], x[index], z).backward()
-            optimiser.step()
+            optimizer.step()
             if len(index) > 1:
                 bits.append(loss.information.item())
             else:
@@ -516,7 +516,7 @@ def test_the_plane_holds_what_each_layer_tells():
     with torch.no_grad():
         t = model[1](model[0](x))
     xt = oracles.mutual_information(matrix(x), matrix(t), 1.01)
-    ty = oracles.mutual_information(matrix(t), labelled(y), 1.01)
+    ty = oracles.mutual_information(matrix(t), labeled(y), 1.01)
     assert plane.records[0].i_xt == pytest.approx(xt, abs=1e-5)
     assert plane.records[0].i_ty == pytest.approx(ty, abs=1e-5)
     assert all(torch.equal(before[name], value) for name, value in model.state_dict().items())

@@ -51,7 +51,7 @@ VARIABLES = {
     "words": (gram([f"w{c}" for c in WORDS]), oracles.matrix(oracles.equality, WORDS)),
     "ready": (gram(READY, Precomputed()), READY),
 }
-VARIABLES = {name: (A, oracles.normalised(K)) for name, (A, K) in VARIABLES.items()}
+VARIABLES = {name: (A, oracles.normalized(K)) for name, (A, K) in VARIABLES.items()}
 SINGLE = pytest.mark.parametrize("name", VARIABLES)
 REGULAR = ("Gaussian", "Laplacian", "ready")
 ORDER = pytest.mark.parametrize("alpha", ORDERS)

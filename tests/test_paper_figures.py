@@ -154,7 +154,7 @@ def test_the_basis_is_orthogonal_and_the_matrix_has_the_eigenvalues():
     Phi = basis.coordinates(np.eye(64)).T
     assert Phi.T @ Phi == pytest.approx(np.eye(64), abs=1e-12)
     assert basis.matrix(values) == pytest.approx(Phi @ np.diag(values) @ Phi.T, abs=1e-14)
-    assert np.abs(Phi).std() > 0.05  # not all of one size, which would favour sampled columns
+    assert np.abs(Phi).std() > 0.05  # not all of one size, which would favor sampled columns
 
 
 @pytest.mark.parametrize("seed", [0, 5])

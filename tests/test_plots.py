@@ -311,7 +311,7 @@ def test_columns_that_share_most_are_drawn_side_by_side(ax):
     assert plain.order.tolist() == [0, 1, 2, 3, 4]
 
 
-def test_what_is_drawn_is_normalised_and_has_no_diagonal(ax):
+def test_what_is_drawn_is_normalized_and_has_no_diagonal(ax):
     information = np.array([[4.0, 1.0, 0.5], [1.0, 1.0, 0.2], [0.5, 0.2, 0.0]])
     display = InformationMatrixDisplay(list("abc"), information, clustered=False).plot(ax)
     drawn = display.im_.get_array()

@@ -8,7 +8,7 @@ import limits
 import numpy as np
 import pytest
 import torch
-from grams import eigenvalues, gaussian, normalised
+from grams import eigenvalues, gaussian, normalized
 from test_certificates import exact_entropy
 
 import lorenyi as lr
@@ -115,7 +115,7 @@ def counted_entries(monkeypatch):
 @pytest.fixture(scope="module")
 def smooth_case():
     X = smooth()
-    return lr.gram(X, SMOOTH), eigenvalues(normalised(gaussian(X, 1.0)))
+    return lr.gram(X, SMOOTH), eigenvalues(normalized(gaussian(X, 1.0)))
 
 
 @pytest.fixture(scope="module")
@@ -187,7 +187,7 @@ def test_a_small_gram_is_decomposed_as_a_whole():
     assert chosen(lr.gram(flat(200), FLAT)) == "Exact (small)"
 
 
-def test_a_smooth_kernel_is_factorised():
+def test_a_smooth_kernel_is_factorized():
     found = chosen(lr.gram(smooth(), SMOOTH))
     assert re.fullmatch(r"PivotedCholesky \(residual \S+ after \d+ columns\)", found)
 
@@ -304,8 +304,8 @@ def test_with_little_memory_no_dense_matrix_is_ever_made(monkeypatch, flat_case)
 @pytest.mark.parametrize(("alpha", "rank"), [(1, None), (2, 20)])
 def test_very_many_rows_give_the_value_of_the_few_they_repeat(alpha, rank):
     """300 points 100 times: folded, the exact value; moved by 1e-7, the streamed factor's."""
-    centres = smooth(300, 2)
-    X = np.tile(centres, (100, 1))
+    centers = smooth(300, 2)
+    X = np.tile(centers, (100, 1))
     moved = X + 1e-7 * np.random.default_rng(0).normal(size=X.shape)
     folded, streamed = lr.gram(X, SMOOTH), lr.gram(moved, SMOOTH)
     exact = lr.Renyi(alpha, rank, lr.Exact())(folded)

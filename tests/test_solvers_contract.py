@@ -10,7 +10,7 @@ from typing import NamedTuple
 import array_api_compat
 import numpy as np
 import pytest
-from grams import KINDS, copies, eigenvalues, normalised
+from grams import KINDS, copies, eigenvalues, normalized
 
 import lorenyi as lr
 from lorenyi import _arrays
@@ -279,7 +279,7 @@ def test_blocks_of_any_width_find_everything_at_full_size(kind, block):
 
 
 def algorithm_2(A, steps, start):
-    """The paper's Algorithm 2 as printed: three-term recurrence, then orthogonalisation."""
+    """The paper's Algorithm 2 as printed: three-term recurrence, then orthogonalization."""
     Q = np.zeros((len(A), steps + 1))
     Q[:, 0] = start / np.linalg.norm(start)
     gamma, beta = np.zeros(steps), np.zeros(steps)
@@ -416,7 +416,7 @@ def test_copies_with_a_smaller_matrix_beside_them_are_all_found():
     sizes = np.repeat(10.0 ** -np.arange(0.0, 10.0, 3.0), 5)
     rng = np.random.default_rng(1)
     V = np.linalg.qr(rng.normal(size=(60, 60)))[0][:, : len(sizes)]
-    matrix = normalised(V @ np.diag(sizes) @ V.T + 1e-12 * np.eye(60))
+    matrix = normalized(V @ np.diag(sizes) @ V.T + 1e-12 * np.eye(60))
     A = lr.gram(matrix, lr.Precomputed())
     values = padded(lr.Lanczos(60)(A).values, 60)
     assert values == pytest.approx(eigenvalues(matrix), abs=1e-14)
@@ -424,7 +424,7 @@ def test_copies_with_a_smaller_matrix_beside_them_are_all_found():
 
 def test_shuffled_copies_are_the_copies_of_one_matrix():
     """The helper's own promise: each eigenvalue five times."""
-    values = eigenvalues(normalised(copies())).reshape(-1, 5)
+    values = eigenvalues(normalized(copies())).reshape(-1, 5)
     assert values == pytest.approx(values[:, :1] * np.ones(5), abs=1e-15)
     assert (np.diff(values[:, 0]) < -1e-4).all()
 

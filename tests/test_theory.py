@@ -38,7 +38,7 @@ def vectors(draw, size, low=-1.0):
 
 
 def entropy(lam, alpha):
-    """Rényi's entropy in bits; near alpha = 1 for a unit sum only, and without cancellation."""
+    """Rényi's entropy in bits; near alpha = 1 for a unit sum only, and without cancelation."""
     lam = lam[lam > 0]
     if alpha == math.inf:
         return -math.log2(lam.max())
@@ -124,7 +124,7 @@ def test_a_gaussian_sketch_of_the_identity_is_too_large_by_the_root_of_n_over_s(
 
 
 def ritz_values(lam, start, steps):
-    """Ritz values of diag(lam), by Lanczos with every vector orthogonalised three times."""
+    """Ritz values of diag(lam), by Lanczos with every vector orthogonalized three times."""
     basis = np.zeros((lam.size, steps))
     basis[:, 0] = start / np.linalg.norm(start)
     for j in range(1, steps):

@@ -56,6 +56,6 @@ def test_rows_whose_keys_collide_are_still_told_apart(monkeypatch):
     check_groups([np.array([[0.5], [-0.0], [0.0], [0.5], [7.0]])])
 
 
-def test_neighbouring_floats_are_other_points():
+def test_neighboring_floats_are_other_points():
     X = np.array([[1.0], [np.nextafter(1.0, 2.0)], [1.0]])
     assert _arrays.group_rows([X])[1].tolist() == [0, 1, 0]

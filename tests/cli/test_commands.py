@@ -160,7 +160,7 @@ def test_columns_that_repeat_one_another_stand_side_by_side(ask, tmp_path):
     assert "6 of 6 columns are largely redundant, in 3 groups" in " ".join(found["answer"])
 
 
-def test_the_spectrum_is_that_of_the_standardised_kernel_matrix(ask):
+def test_the_spectrum_is_that_of_the_standardized_kernel_matrix(ask):
     X = load_iris().data
     Z = (X - X.mean(axis=0)) / X.std(axis=0)
     squares = ((Z[:, None] - Z[None]) ** 2).sum(axis=2)

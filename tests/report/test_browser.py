@@ -325,8 +325,8 @@ def test_dark_and_printed_pages_are_legible(open_page, plain):
     page = open_page(plain)
 
     def brightness(element, what):
-        colour = page.find_element(By.CSS_SELECTOR, element).value_of_css_property(what)
-        red, green, blue = (float(v) for v in colour[colour.index("(") + 1 : -1].split(",")[:3])
+        color = page.find_element(By.CSS_SELECTOR, element).value_of_css_property(what)
+        red, green, blue = (float(v) for v in color[color.index("(") + 1 : -1].split(",")[:3])
         return 0.3 * red + 0.6 * green + 0.1 * blue
 
     dark = {"features": [{"name": "prefers-color-scheme", "value": "dark"}]}
