@@ -62,7 +62,7 @@ TASKS = {
     "mnist": Task(4000, 12, ("perceptron", "convolutional"), 0.4, 0.1),
     "subset": Task(8000, 10, ("normalized",), 0.1, 0.016),
 }
-# Three values of beta each, a factor of three apart, around the one that does best.
+# Three values of beta each, a factor of three apart, with the best of first trials among them.
 BETAS = {
     "default": (0.1, 0.3, 1.0),
     "paper's rule": (0.01, 0.03, 0.1),
