@@ -29,20 +29,17 @@ import numpy as np
 import torch
 from common import results, tell
 from image_data import READERS, Images, pixels
-from image_nets import judged
+from image_nets import RULES, judged
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-import lorenyi as lr
 from lorenyi.nn import (
-    Held,
     InformationBottleneck,
     NonlinearBottleneck,
     VariationalBottleneck,
 )
 
 FEATURES, BATCH, RATE, RAMP = 64, 100, 0.05, 200
-PAPER = lr.Gaussian(Held(lr.Nearest(10)))
 ALIVE = 20.0  # percent: a collapsed network says one class, about 10
 
 
@@ -83,10 +80,9 @@ OBJECTIVES = {
 def bottleneck(objective: str) -> nn.Module | None:
     """Return what an objective puts behind the encoder."""
     name, beta, ramp = OBJECTIVES[objective]
-    if name == "default":
-        return InformationBottleneck(beta=beta, ramp=ramp)
-    if name == "paper's rule":
-        return InformationBottleneck(beta=beta, ramp=ramp, kernel_x=PAPER, kernel_z=PAPER)
+    if name in ("default", "paper's rule"):
+        rule = RULES["default" if name == "default" else "paper"]
+        return InformationBottleneck(beta=beta, ramp=ramp, **rule)
     if name == "VIB":
         return VariationalBottleneck(FEATURES, FEATURES, beta, ramp=ramp)
     return NonlinearBottleneck(beta, ramp=ramp) if name == "NIB" else None
