@@ -29,20 +29,17 @@ import numpy as np
 import torch
 from common import results, tell
 from image_data import READERS, Images, pixels
-from image_nets import judged
+from image_nets import RULES, judged
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-import lorenyi as lr
 from lorenyi.nn import (
-    Held,
     InformationBottleneck,
     NonlinearBottleneck,
     VariationalBottleneck,
 )
 
 FEATURES, BATCH, RATE, RAMP = 64, 100, 0.05, 200
-PAPER = lr.Gaussian(Held(lr.Nearest(10)))
 ALIVE = 20.0  # percent: a collapsed network says one class, about 10
 
 
@@ -62,7 +59,7 @@ TASKS = {
     "mnist": Task(4000, 12, ("perceptron", "convolutional"), 0.4, 0.1),
     "subset": Task(8000, 10, ("normalized",), 0.1, 0.016),
 }
-# Three values of beta each, a factor of three apart, around the one that does best.
+# Three values of beta each, a factor of three apart, with the best of first trials among them.
 BETAS = {
     "default": (0.1, 0.3, 1.0),
     "paper's rule": (0.01, 0.03, 0.1),
@@ -83,10 +80,9 @@ OBJECTIVES = {
 def bottleneck(objective: str) -> nn.Module | None:
     """Return what an objective puts behind the encoder."""
     name, beta, ramp = OBJECTIVES[objective]
-    if name == "default":
-        return InformationBottleneck(beta=beta, ramp=ramp)
-    if name == "paper's rule":
-        return InformationBottleneck(beta=beta, ramp=ramp, kernel_x=PAPER, kernel_z=PAPER)
+    if name in ("default", "paper's rule"):
+        rule = RULES["default" if name == "default" else "paper"]
+        return InformationBottleneck(beta=beta, ramp=ramp, **rule)
     if name == "VIB":
         return VariationalBottleneck(FEATURES, FEATURES, beta, ramp=ramp)
     return NonlinearBottleneck(beta, ramp=ramp) if name == "NIB" else None

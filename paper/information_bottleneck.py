@@ -10,7 +10,8 @@ the full one). Writes log.csv (a line each epoch), runs.csv, table.csv, table.md
 --out. Each run is kept there after every epoch: a stopped one resumes, and a finished one goes on
 where --epochs is raised, with the rates of the longer schedule from there on. Images are kept and
 augmented on --device; --amp computes in half precision (bfloat16, or float16 with a gradient
-scaler), the information in float32.
+scaler), the information in float32. --rule default takes the library's own bandwidth for MRIB and
+LRIB, for which --beta 0.1 --ramp 500 is a good start.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from typing import Any
 import torch
 from common import results, tell
 from image_data import READERS, Images, batches, pixels
-from image_nets import BETAS, Classifier, Standardise, judged, perceptron, vgg16
+from image_nets import BETAS, RULES, Classifier, Standardise, judged, perceptron, vgg16
 from image_tables import Run, bar, draw, log, write
 from torch.nn import functional as F
 
@@ -45,6 +46,8 @@ class Settings:
     rate: float
     seeds: int
     batch: int = 100
+    rule: str = "paper"
+    ramp: int = 0
     momentum: float = 0.9
     decay: float = 5e-4
     noise: tuple[float, ...] = (0.1, 0.2)
@@ -63,14 +66,16 @@ SETTINGS = {
 # --------------------------------------------------------------------------------- training
 
 
-def network(objective: str, images: Images, width: int, beta: float, seed: int) -> Classifier:
+def network(objective: str, images: Images, how: Settings, beta: float, seed: int) -> Classifier:
     torch.manual_seed(seed)
+    width = how.width
     channels, height, across = images.train.shape[1:]
     if channels == 1:
         encoder, features = perceptron(channels * height * across, width)
     else:
         encoder, features = vgg16(channels, width)
-    return Classifier(objective, encoder, features, Standardise(images.mean, images.std), beta)
+    standardise = Standardise(images.mean, images.std)
+    return Classifier(objective, encoder, features, standardise, beta, how.rule, how.ramp)
 
 
 def clock(device: str) -> float:
@@ -154,7 +159,7 @@ def trained(
     amp: str | None = None,
 ) -> Run:
     """Train one network, or go on where it was stopped; return what was measured."""
-    model = network(objective, images, how.width, beta, seed).to(device)
+    model = network(objective, images, how, beta, seed).to(device)
     if images.train.shape[1] > 1:
         model = model.to(memory_format=torch.channels_last)
     optimiser = torch.optim.SGD(
@@ -242,6 +247,8 @@ def arguments(words: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--width", type=int, help="of a hidden layer, or of VGG's first (full: 64)")
     parser.add_argument("--batch", type=int)
     parser.add_argument("--beta", type=float, help="for all objectives, instead of their own")
+    parser.add_argument("--rule", choices=RULES, help="bandwidths of MRIB and LRIB")
+    parser.add_argument("--ramp", type=int, help="steps over which beta rises from 0")
     parser.add_argument("--rows", type=int, help="only so many images, to see that it runs")
     parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
     parser.add_argument("--amp", choices=HALF, help="compute in half precision")
@@ -256,7 +263,7 @@ def arguments(words: Sequence[str] | None) -> argparse.Namespace:
 
 def main(words: Sequence[str] | None = None) -> list[dict[str, Any]]:
     given = arguments(words)
-    asked = {k: getattr(given, k) for k in ("epochs", "seeds", "width", "batch")}
+    asked = {k: getattr(given, k) for k in ("epochs", "seeds", "width", "batch", "rule", "ramp")}
     usual = asdict(SETTINGS[given.experiment])
     how = Settings(**usual | {k: v for k, v in asked.items() if v is not None})
     out = given.out or results(f"bottleneck-{given.experiment}", given.quick)

@@ -15,6 +15,8 @@ import image_data  # noqa: E402
 import image_tables  # noqa: E402
 import information_bottleneck as script  # noqa: E402
 
+import lorenyi as lr  # noqa: E402
+
 
 def images(n, *shape):
     """Images whose brighter half tells the label."""
@@ -144,6 +146,18 @@ def test_a_run_goes_on_with_more_epochs(tmp_path):
     assert train(3).epoch == 5  # what was trained longer is kept
 
 
+def test_the_librarys_own_rule_is_an_option_with_a_ramp(tmp_path):
+    write_mnist(tmp_path)
+    words = ["mnist", "--objectives", "LRIB", "--rule", "default", "--ramp", "7", "--beta", "0.1"]
+    words += ["--epochs", "4", "--seeds", "1", "--width", "16", "--batch", "30"]
+    script.main([*words, "--data", str(tmp_path), "--out", str(tmp_path), "--device", "cpu"])
+    kept = torch.load(tmp_path / "runs" / "LRIB-0.pt", weights_only=True)
+    assert kept["model"]["bottleneck.steps"].item() == 16
+    how = script.Settings(epochs=1, width=4, rate=0.1, seeds=1, rule="default", ramp=7)
+    net = script.network("LRIB", image_data.mnist(tmp_path), how, 0.1, 0)
+    assert net.bottleneck.measure.kernel_y == lr.Gaussian(lr.GeometricMean(0.5))
+
+
 @pytest.mark.parametrize("amp", ["bfloat16", "float16"])
 def test_half_precision_trains_and_resumes(amp, tmp_path):
     """With float16 the first steps overflow the scaler, which skips them and goes on."""
@@ -195,7 +209,7 @@ def test_a_thin_vgg16_learns_from_cifar10(tmp_path):
     words += ["--epochs", "1", "--seeds", "1", "--width", "2", "--batch", "13", "--device", "cpu"]
     (row,) = script.main(["cifar10", *words])
     assert float(row["information term, bits"]) > 0
-    net = script.network("CE", data, 64, 0.0, 0)
+    net = script.network("CE", data, script.SETTINGS["cifar10"], 0.0, 0)
     convolutions = [m for m in net.modules() if isinstance(m, torch.nn.Conv2d)]
     assert [c.out_channels for c in convolutions] == [64] * 2 + [128] * 2 + [256] * 3 + [512] * 6
 

@@ -159,6 +159,19 @@ def test_autocast_measures_in_float32(index, dtype):
     assert half.item() == pytest.approx(bottleneck.information.item(), rel=1e-5)
 
 
+def test_no_matrix_is_kept_for_the_backward_pass():
+    """The gradient is computed with the value: a graph holds n x d numbers, not n x n."""
+    n, kept = 200, []
+    x, z = torch.randn(n, 5), torch.randn(n, 3, requires_grad=True)
+    with torch.autograd.graph.saved_tensors_hooks(
+        lambda t: kept.append(t.numel()) or t, lambda t: t
+    ):
+        value = MutualInformation(lr.Renyi(1.01, 10))(x, z)
+    value.backward()
+    assert kept
+    assert max(kept) <= n * 5
+
+
 def test_checkpointing_gives_the_same_gradient():
     x, y = rows(), torch.arange(60) % 6
     gradients = []

@@ -146,7 +146,7 @@ def of_points(
 class Joint(NamedTuple):
     """The entropy of a kernel matrix, its eigenvectors, and dS / d lambda over n.
 
-    Of labels the entropy alone, which has no gradient.
+    The entropy alone where no gradient is asked for.
     """
 
     value: Tensor
@@ -167,19 +167,29 @@ def measured(
 ) -> list[Joint]:
     """Return the joint entropy of each group, with eigenvectors where a gradient is asked for."""
     n = kernels[0].shape[-1]
-    joints = [reduce(operator.mul, [kernels[i] for i in group]) for group in groups]
-    nominal = [all(rules[i] is None for i in group) for group in groups]
-    others = [j for j, alone in enumerate(nominal) if not alone]
-    found = {j: Joint(of_labels(joints[j], entropy)) for j, alone in enumerate(nominal) if alone}
+    others = [j for j, group in enumerate(groups) if any(rules[i] is not None for i in group)]
     # On few rows a call costs more than its work, so that there is one for all.
     few = entropy.rank is not None and n <= STACKED and len(others) > 1
+    found: dict[int, Joint] = {}
     for stack in [others] if few else [[j] for j in others]:
-        K = torch.stack([joints[j] for j in stack]) if few else joints[stack[0]][None]
-        eigenvalues, V = largest(K, entropy, any(asked[j] for j in stack))
+        matrices = [product(kernels, groups[j]) for j in stack]
+        K = torch.stack(matrices) if few else matrices[0][None]
+        vectors = any(asked[j] for j in stack)
+        eigenvalues, V = largest(K, entropy, vectors)
         value, slope = renyi(eigenvalues / n, n, entropy.alpha, entropy.rank)
-        parts = zip(value.unbind(), K.unbind(), V.unbind(), (slope / n).unbind(), strict=True)
-        found |= {j: Joint(*part) for j, part in zip(stack, parts, strict=True)}
-    return [found[j] for j in range(len(groups))]
+        for i, j in enumerate(stack):
+            kept = (K[i], V[i], slope[i] / n) if asked[j] else ()  # else the matrix is let go
+            found[j] = Joint(value[i], *kept)
+    return [
+        found[j] if j in found else Joint(of_labels(product(kernels, group), entropy))
+        for j, group in enumerate(groups)
+    ]
+
+
+def product(kernels: Sequence[Tensor], group: Sequence[int]) -> Tensor:
+    """Return the kernel matrix of several variables jointly: the entrywise product."""
+    found: Tensor = reduce(operator.mul, [kernels[i] for i in group])
+    return found
 
 
 class Once(torch.autograd.Function):
