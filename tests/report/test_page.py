@@ -22,7 +22,7 @@ from lorenyi.report.pairs import clustered
 from lorenyi.report.pictures import CLASSES
 from lorenyi.report.wording import listed
 from lorenyi.selection import JMI, InformationSelector, JointInformation
-from lorenyi.selection.discretise import codes, equal_frequency
+from lorenyi.selection.discretize import codes, equal_frequency
 
 RNG = np.random.default_rng(8)
 X = RNG.normal(size=(50, 4))

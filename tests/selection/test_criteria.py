@@ -25,7 +25,7 @@ from lorenyi.selection import (
     renyi_criteria,
 )
 from lorenyi.selection.certified.intervals import Intervals, ratio, stack
-from lorenyi.selection.discretise import codes, equal_frequency
+from lorenyi.selection.discretize import codes, equal_frequency
 
 RNG = np.random.default_rng(3)
 X = RNG.normal(size=(60, 6))
@@ -266,7 +266,7 @@ def test_division_by_an_interval_around_zero_leaves_everything_open():
 
 def test_columns_stack_as_intervals_if_one_is():
     found = stack([np.array([1.0, 2.0]), Intervals([0.0, 1.0], [1.0, 1.0])])
-    assert found.shape == (2, 2)
+    assert found.low.shape == (2, 2)
     assert found.width.tolist() == [[0.0, 1.0], [0.0, 0.0]]
 
 

@@ -9,7 +9,8 @@ from lorenyi import Auto, Exact, Renyi
 from lorenyi.selection import Criterion, InformationSelector, JointInformation
 from lorenyi.selection.certified.intervals import Intervals
 from lorenyi.selection.certified.spectra import Kernels
-from lorenyi.selection.race import REPORTED, Race
+from lorenyi.selection.judges import REPORTED
+from lorenyi.selection.race import Race
 from lorenyi.selection.table import Table, Variable
 
 
@@ -78,17 +79,19 @@ def test_labels_that_are_all_different_are_no_obstacle(rng):
 
 
 class Misled(Kernels):
-    """Certified intervals whose guesses are off."""
+    """Certified intervals whose most likely values are off."""
 
     off = 0.0
 
-    def guess(self, features, target):
-        return super().guess(features, target) - self.off * target * (features[-1] % 2)
+    def joint(self, x, given, target, tol, side="both", enough=np.nan):
+        found = super().joint(x, given, target, tol, side, enough)
+        found.value -= self.off * target * (x % 2)
+        return found
 
 
 @pytest.mark.parametrize(("alpha", "rank"), [(2, 20), (0.6, 20), (1.01, None)])
-def test_a_wrong_guess_of_the_best_score_costs_time_only(alpha, rank):
-    """Guesses say who is looked at first; nobody is dropped for that."""
+def test_wrong_values_cost_time_only(alpha, rank):
+    """Values say who is measured first; nobody is eliminated for that."""
     rng = np.random.default_rng(3)
     X = rng.normal(size=(620, 7))
     y = (X[:, 1] + X[:, 3] * X[:, 5] + 0.3 * rng.normal(size=620) > 0).astype(int)
@@ -136,17 +139,8 @@ class Numbers(Criterion):
 def test_scores_that_are_exact_are_looked_at_once():
     SCORED.clear()
     race = Race(Numbers(), None)
-    race.information = InformationStub()
     assert race.best(np.arange(6), ()) == 5
-    assert SCORED[0] == 6
-    assert all(count == 1 for count in SCORED[1:])  # guesses of who is left
-
-
-class InformationStub:
-    """Nothing to ask for."""
-
-    def guesses(self):
-        return self
+    assert SCORED == [6]
 
 
 LOOKS: list[tuple[bool, int]] = []
@@ -166,7 +160,6 @@ class Narrowing(Criterion):
 def test_once_the_leader_is_known_its_rivals_are_looked_at_side_by_side():
     LOOKS.clear()
     race = Race(Narrowing(), None)
-    race.information = InformationStub()
     assert race.best(np.arange(9), ()) == 3
     assert (False, 5) in LOOKS  # the upper ends of all but two
     assert LOOKS[0] == (False, 9)

@@ -176,14 +176,14 @@ def _variable(X: Any, categorical: Sequence[int]) -> Variable:
 
 
 def _distance(variable: Variable) -> float:
-    numbers = variable.standardised(None)
+    numbers = variable.standardized(None)
     if not numbers.shape[1]:
         return 1.0
     return float(Median()(ArraySource(numbers), None))  # type: ignore[arg-type]
 
 
 def _silverman(variable: Variable) -> float | None:
-    numbers = variable.standardised(None)
+    numbers = variable.standardized(None)
     if not numbers.shape[1]:
         return None
     return float(np.mean(Silverman()(ArraySource(numbers), None)))

@@ -118,7 +118,7 @@ def _stacked(columns: list[np.ndarray], n: int, dtype: type) -> np.ndarray:
 def _scaled(variable: Variable, scale: Scale) -> np.ndarray:
     if scale == "ranks":
         return _normal_scores(variable.numbers)
-    return variable.standardised(None) if scale == "standard" else variable.numbers
+    return variable.standardized(None) if scale == "standard" else variable.numbers
 
 
 def _normal_scores(X: np.ndarray) -> np.ndarray:

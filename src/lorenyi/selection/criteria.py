@@ -120,7 +120,7 @@ class Criterion(BaseCriterion):
                 f"kernel={kernel!r}: {self.entropy!r} in a selection needs a Gaussian with a "
                 "number, such as Gaussian(1.0); give a Renyi entropy for other kernels"
             )
-        scale: Scale = "standard" if table.standardise else "none"
+        scale: Scale = "standard" if table.standardize else "none"
         return Pairs(table, float(kernel.sigma), scale, seed, workers)
 
     @property

@@ -5,15 +5,15 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from scipy import stats
 
-from lorenyi.selection.certified.information import Information
+from lorenyi.selection.certified.intervals import Intervals
+from lorenyi.selection.certified.spectra import Kernels
 from lorenyi.selection.criteria import BaseCriterion, NeighborInformation
 from lorenyi.selection.pairs import Pairs
-from lorenyi.selection.race import REPORTED, TIE, Race, reported, score
+from lorenyi.selection.race import TIE, Race, score
 from lorenyi.selection.sampled import Features, Look, Sampled, Scores
 from lorenyi.selection.table import Table
 from lorenyi.selection.terms import SampledTerms
@@ -24,6 +24,7 @@ BATCH = 12  # permutations at a time
 SPENT = 0.8  # of the level, on the first look
 SHORTLIST = 64  # pairs of features that look best by order 2, of which the criterion chooses
 COPIES = 30  # permuted columns of a certified search
+REPORTED = 2e-3  # bits: the width to which the score of a chosen feature is computed
 
 
 @dataclass(frozen=True, eq=False)
@@ -217,53 +218,42 @@ class Certified(Judge):
     ----------
     criterion : BaseCriterion
         Gives the scores.
-    information : Information
-        Gives the entropies.
     table : Table
-        For permutations.
+        Features and target.
+    engine : Kernels
+        Gives the entropies.
     seed : int
         Of permutations.
-    workers : int or None
-        Threads at most.
     """
 
-    def __init__(
-        self,
-        criterion: BaseCriterion,
-        information: Information,
-        table: Table,
-        seed: int,
-        workers: int | None,
-    ) -> None:
-        self.criterion, self.information, self.table = criterion, information, table
-        self.seed, self.workers = seed, workers
-        self.race = Race(criterion, information)
+    def __init__(self, criterion: BaseCriterion, table: Table, engine: Kernels, seed: int) -> None:
+        self.criterion, self.table, self.engine, self.seed = criterion, table, engine, seed
+        self.race = Race(criterion, engine)
+
+    def _score(self, i: int, chosen: Features) -> Intervals:
+        return score(self.criterion, self.engine, np.array([i]), chosen, REPORTED)[0]
 
     def step(self, candidates: np.ndarray, chosen: Features) -> Step:
         """Return the best candidate; of equal ones the first."""
         best = self.race.best(candidates, chosen)
-        found = reported(self.criterion, self.information, best, chosen)
-        scores = np.where(candidates == best, float(found), math.nan)
-        nothing = np.full(len(candidates), math.nan)
+        found = self._score(best, chosen)
+        value, nothing = float(found.value), np.full(len(candidates), math.nan)
         before = 0.0
         if self.criterion.of_the_set and chosen:
-            before = float(self._set(chosen))
+            before = float(self._score(chosen[-1], chosen[:-1]).value)
         return Step(
             feature=best,
-            score=float(found),
+            score=value,
             standard_error=math.nan,
-            gain=float(found) - before,
+            gain=value - before,
             p_value=math.nan,
             bounds=(float(found.low), float(found.high)),
             rows=len(self.table),
             candidates=candidates,
-            scores=scores,
+            scores=np.where(candidates == best, value, math.nan),
             standard_errors=nothing,
             ties=candidates[:0],
         )
-
-    def _set(self, features: Features) -> Any:
-        return reported(self.criterion, self.information, features[-1], features[:-1])
 
     def p_value(
         self, step: Step, chosen: Features, level: float, permutations: int | None
@@ -277,11 +267,9 @@ class Certified(Judge):
         """
         count = permutations or COPIES
         null = self.table.permuted(step.feature, chosen, count, self.seed)
-        information = self.criterion.engine(null, self.seed, self.workers)
+        engine = self.criterion.engine(null, self.seed, self.engine.workers)
         copies, given = np.arange(len(chosen), len(null.features)), tuple(range(len(chosen)))
-        score(self.criterion, information, copies, given, 1e-3)  # then it is known
-        guesses = score(self.criterion, information.guesses(), copies, given, 1e-3)
-        *values, before = guesses.value.tolist()
+        *values, before = score(self.criterion, engine, copies, given, 1e-3).value.tolist()
         if step.score - before <= TIE:
             return 1.0
         mean, deviation = float(np.mean(values)), float(np.std(values, ddof=1))
@@ -303,12 +291,12 @@ class Certified(Judge):
     def without(self, chosen: Features) -> np.ndarray:
         """Return the score of the chosen set without each of its features."""
         rest = [tuple(i for i in chosen if i != j) for j in chosen]
-        return np.array([float(self._set(r)) for r in rest])
+        return np.array([float(self._score(r[-1], r[:-1]).value) for r in rest])
 
     @property
     def target_entropy(self) -> float:
         """S(y), in bits."""
-        return float(self.information.alone((), True, REPORTED))
+        return float(self.engine.alone((), True, REPORTED))
 
 
 def judge_of(criterion: BaseCriterion, table: Table, seed: int, workers: int | None) -> Judge:
@@ -316,4 +304,4 @@ def judge_of(criterion: BaseCriterion, table: Table, seed: int, workers: int | N
     engine = criterion.engine(table, seed, workers)
     if isinstance(engine, Sampled):
         return Sampling(criterion, engine)
-    return Certified(criterion, engine, table, seed, workers)
+    return Certified(criterion, table, engine, seed)

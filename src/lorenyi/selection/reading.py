@@ -14,8 +14,6 @@ from lorenyi.data.reading import in_memory, is_elsewhere, read_columns, row_coun
 from lorenyi.gram.ready import points_of
 from lorenyi.selection.table import Variable
 
-MAX_CLASSES = 50  # of whole numbers that are taken for labels: letters are, ages are not
-
 Columns = Any  # positions, names or a mask
 
 
@@ -125,24 +123,18 @@ def read_target(y: Any, task: str) -> Variable:
     y : array or data frame, n or n x t
         One target or several, which count together.
     task : {"auto", "classification", "regression"}
-        "auto": text, booleans, and numbers without fractions of which there are few are labels.
+        "auto": as for features: text, booleans, and whole numbers of at most ten distinct values
+        are labels.
     """
     if task not in ("auto", "classification", "regression"):
         raise ValueError(f"task={task!r}: it is 'auto', 'classification' or 'regression'")
     given = read_columns(y, "y")
     require_values(given, False, "y")
-    if task == "regression" and any((c.kind == "label") for c in given):
+    if task == "regression" and any(c.kind == "label" for c in given):
         raise ValueError("task='regression' needs a target of numbers: y has text or categories")
-    nominal = [(c.kind == "label") or _labels(c.values, task) for c in given]
+    labels = {"auto": [c.categorical for c in given], "classification": [True] * len(given)}
+    nominal = labels.get(task, [False] * len(given))
     return variable(given, nominal, [False] * len(given))
-
-
-def _labels(values: np.ndarray, task: str) -> bool:
-    """Tell whether numbers are labels: said, or whole and few."""
-    if task != "auto":
-        return task == "classification"
-    whole = values.dtype.kind in "iu" or bool((values == np.floor(values)).all())
-    return whole and len(np.unique(values)) <= min(max(20, len(values) // 10), MAX_CLASSES)
 
 
 def frequencies(sample_weight: Any, n: int) -> np.ndarray | None:

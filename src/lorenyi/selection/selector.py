@@ -66,8 +66,8 @@ class InformationSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     must_include : columns, optional
         Columns that are chosen before all others, in this order.
     task : {"auto", "classification", "regression"}
-        Whether the target holds labels or numbers. "auto": text, booleans and whole numbers with
-        few values are labels.
+        Whether the target holds labels or numbers. "auto": the rule for features, so whole numbers
+        with more than ten distinct values are numbers; say "classification" where they are classes.
     missing : {"error", "value"}
         What NaN is: an error, or a value of its own.
     direction : {"forward", "backward"}

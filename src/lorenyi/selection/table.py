@@ -14,7 +14,7 @@ from lorenyi import _arrays
 from lorenyi.data.reading import Spread
 from lorenyi.gram import Gram, gram, joint
 from lorenyi.kernels import Delta, Gaussian, Kernel
-from lorenyi.selection.discretise import codes, equal_frequency
+from lorenyi.selection.discretize import codes, equal_frequency
 
 MAX_POINTS = 10**6  # that permutations write out, one row each
 
@@ -59,13 +59,13 @@ class Variable:
         ]
         return codes(*parts, *self.symbols.T)
 
-    def standardised(self, weights: np.ndarray | None) -> np.ndarray:
+    def standardized(self, weights: np.ndarray | None) -> np.ndarray:
         """Return the numeric columns with mean 0 and deviation 1 (a constant one as zeros)."""
-        return _standardised(self.numbers, weights)
+        return _standardized(self.numbers, weights)
 
-    def signature(self, standardise: bool, weights: np.ndarray | None) -> bytes:
+    def signature(self, standardize: bool, weights: np.ndarray | None) -> bytes:
         """Return bytes that are equal for variables that tell the same."""
-        X = np.nan_to_num(self.standardised(weights) if standardise else self.numbers, nan=np.inf)
+        X = np.nan_to_num(self.standardized(weights) if standardize else self.numbers, nan=np.inf)
         leading = np.argmax(np.abs(X) > 0.5 * np.abs(X).max(axis=0, initial=0.0), axis=0)
         negative = X[leading, np.arange(X.shape[1])] < 0
         parts = [np.round(np.where(negative, -X, X), 9) + 0.0]
@@ -74,9 +74,9 @@ class Variable:
             parts.append(np.argsort(np.argsort(first))[inverse])  # numbered as they appear
         return b"".join(hashlib.sha256(p.tobytes()).digest() for p in parts)
 
-    def gram(self, kernel: Kernel, standardise: bool, weights: np.ndarray | None) -> Gram:
+    def gram(self, kernel: Kernel, standardize: bool, weights: np.ndarray | None) -> Gram:
         """Return the Gram: the kernel on numbers, equality on symbols and on being missing."""
-        numbers = self.standardised(weights) if standardise else self.numbers
+        numbers = self.standardized(weights) if standardize else self.numbers
         missing = np.isnan(self.numbers)
         parts = []
         if numbers.shape[1]:
@@ -98,7 +98,7 @@ def _binned(x: np.ndarray, bins: int, weights: np.ndarray | None) -> np.ndarray:
     return found
 
 
-def _standardised(X: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
+def _standardized(X: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
     # Squares neither overflow nor vanish; a power of 2 changes no digit.
     X = np.ldexp(X, -np.frexp(np.nanmax(np.abs(X), axis=0, initial=0.0))[1])
     w = np.where(np.isnan(X), 0.0, 1.0 if weights is None else weights[:, None])
@@ -124,8 +124,8 @@ class Table:
         Frequencies of the rows.
     kernel : Kernel
         Of numeric columns.
-    standardise : bool
-        Whether numeric columns are standardised before the kernel.
+    standardize : bool
+        Whether numeric columns are standardized before the kernel.
     cluster : callable, optional
         Sends a table to workers, for candidates to be measured there (`reading.workers_of`).
     """
@@ -134,7 +134,7 @@ class Table:
     target: Variable
     weights: np.ndarray | None = None
     kernel: Kernel = Gaussian(1.0)
-    standardise: bool = True
+    standardize: bool = True
     cluster: Callable[[Any], Spread | None] | None = None
 
     def __len__(self) -> int:
@@ -148,10 +148,10 @@ class Table:
 
     def gram(self, feature: int) -> Gram:
         """Return the Gram of a feature."""
-        return self.features[feature].gram(self.kernel, self.standardise, self.weights)
+        return self.features[feature].gram(self.kernel, self.standardize, self.weights)
 
     def target_gram(self) -> Gram:
-        """Return the Gram of the target: numbers are standardised, with a Gaussian of 1."""
+        """Return the Gram of the target: numbers are standardized, with a Gaussian of 1."""
         return self.target.gram(Gaussian(1.0), True, self.weights)
 
     def take(self, index: np.ndarray, weights: np.ndarray | None) -> Table:
@@ -211,8 +211,8 @@ class Table:
     def repeated(self) -> list[int]:
         """Return a number for each feature, equal where one repeats another.
 
-        That is, up to shift and scale of numbers (if these are standardised) and names of symbols.
+        That is, up to shift and scale of numbers (if these are standardized) and names of symbols.
         """
         seen: dict[bytes, int] = {}
-        keys = [feature.signature(self.standardise, self.weights) for feature in self.features]
+        keys = [feature.signature(self.standardize, self.weights) for feature in self.features]
         return [seen.setdefault(key, u) for u, key in enumerate(keys)]

@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from lorenyi.selection.certified.information import Information, Side
 from lorenyi.selection.certified.intervals import Intervals, stack
+from lorenyi.selection.certified.joints import Side
+from lorenyi.selection.certified.spectra import Kernels
 from lorenyi.selection.sampled import Features, Look, Sampled
 
 TOLERANCE = 1e-2  # bits, of certified terms that are only shown
@@ -141,52 +142,51 @@ class CertifiedTerms(Terms):
 
     Parameters
     ----------
-    information : Information
+    engine : Kernels
         Where the entropies come from.
     candidates, chosen
         As for `Terms`.
-    tol : float or array of c
+    tol : float
         Width in bits to which an entropy must be known.
     above : float, optional
-        Only upper ends of scores are wanted, and those above this one, where a term can tell
-        which ends of entropies these need (`set_relevance` can).
+        Only upper bounds of scores are wanted, and those above this one, where a term can tell
+        which bounds of entropies these need (`set_relevance` can).
     """
 
     def __init__(
         self,
-        information: Information,
+        engine: Kernels,
         candidates: np.ndarray,
         chosen: Features,
-        tol: Any,
+        tol: float,
         above: float | None = None,
     ) -> None:
         super().__init__(candidates, chosen)
-        self.information, self.tol, self.above = information, tol, above
+        self.engine, self.tol, self.above = engine, tol, above
 
     def joint(
         self, given: Features, target: bool, side: Side = "both", enough: Any = np.nan
-    ) -> Any:
+    ) -> Intervals:
         """Return S(x, given), or S(x, given, y) with the target."""
-        return self.information.joint(self.candidates, given, target, self.tol, side, enough)
+        return self.engine.joint(self.candidates, given, target, self.tol, side, enough)
 
-    def alone(self, given: Features, target: bool) -> Any:
+    def alone(self, given: Features, target: bool) -> Intervals:
         """Return S(given), or S(given, y) with the target."""
-        found = self.information.alone(given, target, 0.1 * float(np.min(self.tol)))
-        return found if type(found) is float else Intervals.of(found)
+        return Intervals.of(self.engine.alone(given, target, 0.1 * self.tol))
 
     @cached_property
-    def set_relevance(self) -> Any:
+    def set_relevance(self) -> Intervals:
         """I(x, s_1, ..., s_k; y), with one-sided bounds where these are enough."""
-        labels = self.alone((), True)
-        if self.above is None or not isinstance(labels, Intervals):
-            return self.joint(self.chosen, False) - self.joint(self.chosen, True) + labels
-        # First what comes at once of both, then each as far as needed.
-        need = self.above - float(labels.high)
-        minus = self.joint(self.chosen, True, "low", -np.inf)
-        plus = self.joint(self.chosen, False, "high", np.inf)
-        minus = self.joint(self.chosen, True, "low", plus.high - need)
-        plus = self.joint(self.chosen, False, "high", need + minus.low)
-        return plus - minus + labels
+        chosen, y = self.chosen, self.alone((), True)
+        if self.above is None:
+            return self.joint(chosen, False) - self.joint(chosen, True) + y
+        # First the cheap bounds of both, then each as far as needed.
+        need = self.above - float(y.high)
+        minus = self.joint(chosen, True, "low", -np.inf)
+        plus = self.joint(chosen, False, "high", np.inf)
+        minus = self.joint(chosen, True, "low", plus.high - need)
+        plus = self.joint(chosen, False, "high", need + minus.low)
+        return plus - minus + y
 
 
 def _row(x: Any) -> Any:

@@ -20,7 +20,6 @@ from lorenyi import _arrays
 from lorenyi.gram import Gram
 from lorenyi.selection.certified.columns import Column, first_of, flushed, fold, taken, unit_kernel
 from lorenyi.selection.certified.limits import LIMITS
-from lorenyi.selection.certified.proof import Rounding
 from lorenyi.spectra.krylov import orthonormalised
 
 EPS = float(np.finfo(np.float32).eps)
@@ -123,11 +122,7 @@ class Part:
     @property
     def is_small(self) -> bool:
         """Whether all eigenvalues cost no more than bounds on them."""
-        return len(self) <= max(LIMITS.dense, 4 * self.share)
-
-    def is_whole(self, last: bool) -> bool:
-        """Tell whether all eigenvalues in float64 come next, or as the last resort."""
-        return len(self) <= LIMITS.double and (last or self.block.kernel.dtype == np.float64)
+        return len(self) <= max(LIMITS.bounded, 4 * self.share)
 
     def _rows(self, array: np.ndarray) -> np.ndarray:
         return array if self.g is None else array[self.g]
@@ -164,33 +159,25 @@ class Part:
             np.add.at(psi, self.g, pairs)
         return float(np.einsum("ij,ij->", psi, self.block.squares @ psi, dtype=np.float64))
 
-    def matrix(self, double: bool) -> np.ndarray:
-        """Return the matrix: in float64, or in float32 and less what the factor leaves out."""
+    def matrix(self) -> np.ndarray:
+        """Return the matrix, in float64."""
         block, root = self.block, np.sqrt(self.weights)[:, None]
-        if double:
-            J = self.column.kernel(self.v)
-            J *= root
-            J *= root.T
-        else:
-            phi = (root * self.column.factor[self.v]).astype(np.float32)
-            J = phi @ phi.T
+        J = self.column.kernel(self.v)
+        J *= root
+        J *= root.T
         K = block.kernel
-        if double and K.dtype != np.float64 and block.gram is not None:
+        if K.dtype != np.float64 and block.gram is not None:
             K = unit_kernel(block.gram if self.g is None else block.gram.take(self.g))
         elif self.g is not None:
             K = taken(K, self.g)
         J *= K
         return np.asarray(J)
 
-    def rounding(self, double: bool) -> Rounding:
-        """Return what that matrix differs by."""
-        relative, eps = self.column.folded.roundoff, float(np.finfo(np.float64).eps)
-        if double:
-            of_chosen = 0.0 if self.block.gram is None else self.block.gram.roundoff
-            return Rounding(relative + of_chosen + 4 * eps, 0.0)
-        # A factor's entries are sums of as many products as it has columns.
-        own = (4 + self.column.factor.shape[1]) * EPS
-        return Rounding(self.block.roundoff + own, self.column.rest)
+    @property
+    def roundoff(self) -> float:
+        """Relative size of the rounding in its entries."""
+        of_chosen = 0.0 if self.block.gram is None else self.block.gram.roundoff
+        return self.column.folded.roundoff + of_chosen + 4 * float(np.finfo(np.float64).eps)
 
 
 class Chosen:
@@ -229,7 +216,7 @@ class Chosen:
         self.code = code if self.folded else np.arange(n)
         self.weights, self.ends, self.rank = weights, ends, rank
         self.rows = first_of(self.code)
-        double = len(self.rows) <= LIMITS.double
+        double = len(self.rows) <= LIMITS.dense
         A = fold(grams, self.code) if grams else None
         self.gram, self.roundoff = A, 0.0
         self.kernel = np.ones((1, 1))
@@ -271,7 +258,7 @@ class Chosen:
         return Block(self.kernel[cut, cut], gram, self.roundoff, weights, size, near)
 
     def prepare(self, labelled: bool) -> None:
-        """Make what is kept for bounds at a glance; then the features before are not needed."""
+        """Make what the bounds need; then the features before are not needed."""
         for block in self.blocks(labelled):
             block.values  # noqa: B018
             block.near = None

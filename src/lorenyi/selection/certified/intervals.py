@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -10,15 +11,17 @@ from lorenyi.estimate import Estimate
 
 
 class Intervals:
-    """An array of numbers known to lie between `low` and `high`.
+    """An array of numbers between `low` and `high`, most likely `value`.
 
-    It has the arithmetic and the reductions that criteria are written with; each result contains
-    every number that the exact operands could give.
+    It has the arithmetic and the reductions that criteria are written with. The ends of a result
+    contain whatever exact operands could give; its value is the formula of their values.
 
     Parameters
     ----------
     low, high : array
-        Ends, of one shape.
+        Lower and upper bounds, of one shape.
+    value : array, optional
+        The most likely value, NaN where there is none; the middle by default.
 
     Examples
     --------
@@ -30,9 +33,11 @@ class Intervals:
 
     __array_ufunc__ = None  # NumPy leaves `array - intervals` to __rsub__
 
-    def __init__(self, low: Any, high: Any) -> None:
+    def __init__(self, low: Any, high: Any, value: Any = None) -> None:
         self.low = np.asarray(low, dtype=np.float64)
         self.high = np.asarray(high, dtype=np.float64)
+        middle = 0.5 * (self.low + self.high) if value is None else value
+        self.value = np.asarray(middle, dtype=np.float64)
 
     @classmethod
     def of(cls, x: Any) -> Intervals:
@@ -40,18 +45,8 @@ class Intervals:
         if isinstance(x, cls):
             return x
         if isinstance(x, Estimate):
-            return cls(x.low, x.high)
-        return cls(x, x)
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """Shape of both ends."""
-        return self.low.shape
-
-    @property
-    def value(self) -> np.ndarray:
-        """The middle."""
-        return np.asarray(0.5 * (self.low + self.high))
+            return cls(x.low, x.high, float(x))
+        return cls(x, x, x)
 
     @property
     def width(self) -> np.ndarray:
@@ -59,41 +54,42 @@ class Intervals:
         return np.asarray(self.high - self.low)
 
     def __len__(self) -> int:
-        """Length of the first axis."""
         return len(self.low)
 
     def __repr__(self) -> str:
-        """Show both ends."""
         return f"Intervals({np.atleast_1d(self.low)}, {np.atleast_1d(self.high)})"
 
+    def map(self, function: Callable[[np.ndarray], np.ndarray]) -> Intervals:
+        """Apply an increasing function to both ends and to the value."""
+        return Intervals(function(self.low), function(self.high), function(self.value))
+
     def __getitem__(self, index: Any) -> Intervals:
-        """Return part of the array."""
-        return Intervals(self.low[index], self.high[index])
+        return self.map(lambda x: x[index])
+
+    def put(self, index: np.ndarray, other: Intervals) -> None:
+        """Replace part of the array."""
+        self.low[index], self.high[index], self.value[index] = other.low, other.high, other.value
 
     def __neg__(self) -> Intervals:
-        """Mirror at zero."""
-        return Intervals(-self.high, -self.low)
+        return Intervals(-self.high, -self.low, -self.value)
 
     def __add__(self, other: Any) -> Intervals:
-        """Add."""
         other = Intervals.of(other)
-        return Intervals(self.low + other.low, self.high + other.high)
+        return Intervals(self.low + other.low, self.high + other.high, self.value + other.value)
 
     __radd__ = __add__
 
     def __sub__(self, other: Any) -> Intervals:
-        """Subtract."""
         return self + (-Intervals.of(other))
 
     def __rsub__(self, other: Any) -> Intervals:
-        """Subtract from a number or an array."""
         return Intervals.of(other) + (-self)
 
     def __mul__(self, other: Any) -> Intervals:
-        """Multiply."""
         other = Intervals.of(other)
         corners = [a * b for a in (self.low, self.high) for b in (other.low, other.high)]
-        return Intervals(np.minimum.reduce(corners), np.maximum.reduce(corners))
+        ends = np.minimum.reduce(corners), np.maximum.reduce(corners)
+        return Intervals(*ends, self.value * other.value)
 
     __rmul__ = __mul__
 
@@ -101,51 +97,47 @@ class Intervals:
         """Divide; by an interval around zero anything can come out, and 0/0 is 0."""
         other = Intervals.of(other)
         with np.errstate(divide="ignore", invalid="ignore"):
-            low, high = 1.0 / other.low, 1.0 / other.high
-            quotient = self * Intervals(np.minimum(low, high), np.maximum(low, high))
+            quotient = self * Intervals(1.0 / other.high, 1.0 / other.low, 1.0 / other.value)
         open_ = (other.low <= 0) & (other.high >= 0)
         zero = (self.low == 0) & (self.high == 0)
         return Intervals(
             np.where(zero, 0.0, np.where(open_, -np.inf, quotient.low)),
             np.where(zero, 0.0, np.where(open_, np.inf, quotient.high)),
+            np.where(zero, 0.0, quotient.value),
         )
 
     def __rtruediv__(self, other: Any) -> Intervals:
-        """Divide a number or an array."""
         return Intervals.of(other) / self
 
     def sum(self, axis: int | None = None) -> Intervals:
         """Sum along an axis."""
-        return Intervals(self.low.sum(axis=axis), self.high.sum(axis=axis))
+        return self.map(lambda x: x.sum(axis=axis))
 
     def mean(self, axis: int | None = None) -> Intervals:
         """Average along an axis."""
-        return Intervals(self.low.mean(axis=axis), self.high.mean(axis=axis))
+        return self.map(lambda x: x.mean(axis=axis))
 
     def min(self, axis: int | None = None) -> Intervals:
         """Smallest along an axis."""
-        return Intervals(self.low.min(axis=axis), self.high.min(axis=axis))
+        return self.map(lambda x: x.min(axis=axis))
 
     def max(self, axis: int | None = None) -> Intervals:
         """Largest along an axis."""
-        return Intervals(self.low.max(axis=axis), self.high.max(axis=axis))
+        return self.map(lambda x: x.max(axis=axis))
 
 
 def stack(columns: list[Any]) -> Any:
     """Put one-dimensional arrays, or intervals, side by side as columns."""
-    if any(isinstance(column, Intervals) for column in columns):
-        parts = [Intervals.of(column) for column in columns]
-        return Intervals(
-            np.stack([p.low for p in parts], axis=1), np.stack([p.high for p in parts], axis=1)
-        )
-    return np.stack(columns, axis=1)
+    if not any(isinstance(column, Intervals) for column in columns):
+        return np.stack(columns, axis=1)
+    parts = [Intervals.of(column) for column in columns]
+    ends = [[p.low for p in parts], [p.high for p in parts], [p.value for p in parts]]
+    return Intervals(*(np.stack(end, axis=1) for end in ends))
 
 
 def positive(x: Any) -> Any:
     """Return max(x, 0), number by number."""
-    if isinstance(x, Intervals):
-        return Intervals(np.maximum(x.low, 0.0), np.maximum(x.high, 0.0))
-    return np.maximum(x, 0.0)
+    return x.map(positive) if isinstance(x, Intervals) else np.maximum(x, 0.0)
 
 
 def ratio(a: Any, b: Any) -> Any:

@@ -1,54 +1,63 @@
-"""The entropy of a joint, known ever better: at a glance, by products, as a whole."""
+"""The entropy of a joint, known the better the more is asked of it."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
+from lorenyi import _arrays
 from lorenyi.entropy import renyi_entropy
 from lorenyi.estimate import Estimate
 from lorenyi.functionals import Renyi
 from lorenyi.gram import Gram
 from lorenyi.selection.certified.chosen import EPS, Part
-from lorenyi.selection.certified.enclosure import Enclosure, complete
-from lorenyi.selection.certified.information import Side, Wanted
 from lorenyi.selection.certified.limits import LIMITS
 from lorenyi.spectra import Auto, PivotedCholesky, Spectrum, enclosure
-from lorenyi.spectra.bounds import enclose_sum, spread_from, together, union
-from lorenyi.spectra.solver import Solver
+from lorenyi.spectra.bounds import enclose_sum, union
+
+Side: TypeAlias = Literal["low", "high", "both"]  # the bounds that are wanted
 
 
-@dataclass(frozen=True, eq=False)
-class Source:
-    """Where a joint comes from.
+class Wanted(NamedTuple):
+    """How well an entropy is to be known.
 
     Parameters
     ----------
-    gram : callable
-        Returns the Gram of all its variables, equal rows as one.
-    parts : sequence of Part, optional
-        Its diagonal blocks, made of what is kept of the chosen features.
-    smooth : bool
-        Whether a Cholesky factor of it is cheaper than a product with it.
-    large : bool
-        Whether there are too many rows for either.
+    tol : float
+        Width in bits that is narrow enough.
+    enough : float
+        A lower bound that is as high, or an upper bound that is as low, need not be better.
+    side : {"low", "high", "both"}
+        The bounds that are wanted.
     """
 
-    gram: Callable[[], Gram]
-    parts: Sequence[Part] | None
-    smooth: bool
-    large: bool
+    tol: float
+    enough: float = math.nan
+    side: Side = "both"
+
+    @property
+    def cheap(self) -> bool:
+        """Whether any bound is good enough: only what takes little work is wanted."""
+        return self.enough == {"low": -math.inf, "high": math.inf, "both": math.nan}[self.side]
+
+    def met(self, found: Estimate) -> bool:
+        """Tell whether an interval is good enough."""
+        if found.width <= max(self.tol, 1e-13):
+            return True
+        if self.side == "low":
+            return found.low >= self.enough
+        return self.side == "high" and found.high <= self.enough
 
 
 class Joint:
     """An entropy that is known the better the more is asked of it.
 
     A factor below the joint bounds it from above, at order 2 its norm from below, without its
-    matrix. Products with that bound it from above, random columns from both sides: in float32, then
-    in float64. A small one has all its eigenvalues instead. What is left is for `Auto` to prove.
+    matrix. Then come all eigenvalues of a small one, and for others the proof of a solver.
 
     Parameters
     ----------
@@ -66,54 +75,47 @@ class Joint:
     def __init__(self, entropy: Renyi, n: float) -> None:
         self.entropy, self.n = entropy, n
         self.found: Estimate | None = None
-        self.off = math.inf  # of the upper end, in bits, about
-        self._glanced = self._slow = self._stuck = False
-        self._seen: Enclosure | None = None
-        self._width = math.inf  # by the products so far
-        self._proven = math.inf  # the tolerance that was last tried as a whole
-
-    def forget(self) -> None:
-        """Give up what takes memory; what was found stays."""
-        self._seen = None
+        self._bounded = False
+        self._proven = math.inf  # the tolerance of the last proof
 
     def met(self, wanted: Wanted) -> bool:
         """Tell whether it is known well enough, or nothing more can be learned."""
         if self.found is None:
             return False
-        settled = wanted.side == "high" and self.off <= 0.5 * wanted.tol
-        return wanted.met(self.found) or settled or self._proven <= wanted.tol
+        return wanted.met(self.found) or self._proven <= wanted.tol
 
-    def learned(
-        self, low: float, value: float, high: float, failure: float, wanted: Wanted
-    ) -> None:
-        """Take what another has found, who was asked for the same."""
-        self._keep(low, value, high, failure)
-        if not wanted.at_once:
+    def learned(self, found: Estimate | None, wanted: Wanted) -> None:
+        """Take what another has found who was asked for the same."""
+        if found is not None:
+            self._keep(found.low, float(found), found.high, found.failure)
+        if not wanted.cheap:
             self._proven = min(self._proven, wanted.tol)
 
-    def until(self, wanted: Wanted, source: Source) -> None:
-        """Learn more until that is good enough."""
-        while not self.met(wanted):
-            if not self._glanced and source.parts is not None:
-                self._glanced = True
-                self._glance(source.parts, wanted.side)
-            elif wanted.at_once:
-                break
-            else:
-                self._learn(source, wanted)
-        if self._seen is not None:
-            self._seen.held = {}
+    def until(
+        self, wanted: Wanted, gram: Callable[[], Gram], parts: Sequence[Part] | None, large: bool
+    ) -> None:
+        """Learn more until that is good enough.
 
-    def _learn(self, source: Source, wanted: Wanted) -> None:
-        parts, all_count = source.parts, self.entropy.rank is None
-        fine = wanted.side == "both" and wanted.tol < LIMITS.single
-        last = self._stuck or fine or source.smooth or source.large or all_count
-        if parts is not None and all(p.is_small or p.is_whole(last) for p in parts):
-            self._whole(parts)
-        elif parts is None or last:
-            self._prove(source, wanted)
+        Parameters
+        ----------
+        wanted : Wanted
+            How much.
+        gram : callable
+            Returns the Gram of all variables, equal rows as one.
+        parts : sequence of Part, optional
+            Its diagonal blocks, made of what is kept of the chosen features.
+        large : bool
+            Whether there are too many rows for a matrix of all pairs.
+        """
+        if not self.met(wanted) and parts is not None and not self._bounded:
+            self._bounded = True
+            self._bound(parts, wanted.side)
+        if self.met(wanted) or wanted.cheap:
+            return
+        if parts is not None and all(len(part) <= LIMITS.dense for part in parts):
+            self._compute(parts)
         else:
-            self._products(parts, wanted)
+            self._prove(gram(), wanted, large)
 
     def _keep(self, low: float, value: float, high: float, failure: float = 0.0) -> None:
         """Keep the intersection of what was known and what was found."""
@@ -130,34 +132,30 @@ class Joint:
     def _bits(self, spectrum: Spectrum) -> float:
         return float(renyi_entropy(spectrum, self.entropy.alpha, self.entropy.rank))
 
-    # ------------------------------------------------------------------ at a glance
+    # ------------------------------------------------------------------ without its matrix
 
-    def _glance(self, parts: Sequence[Part], side: Side) -> None:
+    def _bound(self, parts: Sequence[Part], side: Side) -> None:
         """Bound it without making its matrix, if that is worth it."""
-        quadratic, most = self.entropy.alpha == 2, math.log2(self.n)
-        if self.entropy.rank is None and quadratic and all(part.is_whole(True) for part in parts):
-            self._whole(parts)
-        elif self.entropy.rank is None and quadratic:
-            self._keep(*self._norm(parts))
-        elif self.entropy.rank is None or all(part.is_small for part in parts):
-            self._keep(0.0, most, most)
-        else:
-            counts = [math.ceil(LIMITS.glance * part.share) for part in parts]
-            each = [part.below(count) for part, count in zip(parts, counts, strict=True)]
-            theta = np.sort(np.concatenate(each))[::-1]
-            slack = max(2 * part.block.roundoff for part in parts) + (64 + max(counts)) * EPS
-            rest = max(1.0 - float(np.sum(theta)) * (1 - slack), 0.0)
-            error = slack * np.cumsum(theta)
-            pair = enclose_sum(theta, self.n, 1.0, largest=rest, slack=error)
-            low, high = map(self._bits, pair)
-            if quadratic and side != "high":
-                squares = 2.0 ** -self._norm(parts)[0] - _beyond(theta, self.n, self._rank)
-                low = max(low, -math.log2(min(squares * (1 + slack), 1.0)))
-            self._keep(min(low, high), high if side == "high" else low, high)
-
-    @property
-    def _rank(self) -> int:
-        return int(self.entropy.rank or 0)
+        rank, quadratic = self.entropy.rank, self.entropy.alpha == 2
+        if rank is None and quadratic:
+            if all(len(part) <= LIMITS.dense for part in parts):
+                self._compute(parts)
+            else:
+                self._keep(*self._norm(parts))
+            return
+        if rank is None or all(part.is_small for part in parts):
+            return
+        counts = [math.ceil(LIMITS.ranks * part.share) for part in parts]
+        each = [part.below(count) for part, count in zip(parts, counts, strict=True)]
+        theta = np.sort(np.concatenate(each))[::-1]
+        slack = max(2 * part.block.roundoff for part in parts) + (64 + max(counts)) * EPS
+        rest = max(1.0 - float(np.sum(theta)) * (1 - slack), 0.0)
+        pair = enclose_sum(theta, self.n, 1.0, largest=rest, slack=slack * np.cumsum(theta))
+        low, high = map(self._bits, pair)
+        if quadratic and side != "high":
+            squares = 2.0 ** -self._norm(parts)[0] - _beyond(theta, self.n, rank)
+            low = max(low, -math.log2(min(squares * (1 + slack), 1.0)))
+        self._keep(min(low, high), high if side == "high" else low, high)
 
     def _norm(self, parts: Sequence[Part]) -> tuple[float, float, float]:
         """Return -log2 of the squared Frobenius norm: bounds, and what is between."""
@@ -168,80 +166,38 @@ class Joint:
         low, value, high = (-math.log2(min(end, 1.0)) for end in ends)
         return low, value, high
 
-    # ------------------------------------------------------------------ by products
+    # ------------------------------------------------------------------ with it
 
-    def _products(self, parts: Sequence[Part], wanted: Wanted) -> None:
-        """Make products with the joint, more than before; its matrix is made for that."""
-        seen, upper = self._seen, wanted.side == "high" and not self._slow
-        try:
-            if seen is None:
-                self._seen = seen = Enclosure(parts, self._seed, twice=not upper)
-            elif upper or seen.proven:
-                self._stuck = not seen.grow()
-        except np.linalg.LinAlgError:  # columns that depend on each other
-            self._stuck = True
-        if self._stuck or seen is None:
-            return
-        if upper:
-            self._from_below(seen)
-        else:
-            self._enclose(seen)
-
-    @property
-    def _seed(self) -> int:
-        solver = self.entropy.solver
-        return solver.seed if isinstance(solver, Auto) else 0
-
-    def _from_below(self, seen: Enclosure) -> None:
-        """Bound it from above, and guess how closely."""
-        slack = seen.slack
-        sums = [np.cumsum(values) * (1 - slack) for values in seen.below()]
-        ritz, high = (self._bits(spread_from(s, self.n, 1.0)) for s in sums)
-        # Ritz values are off by three times as much, about.
-        before, self.off = self.off, 0.5 * max(ritz - high, 0.0)
-        self._slow = self.off > LIMITS.slower * before
-        self._keep(0.0, high, high)
-
-    def _enclose(self, seen: Enclosure) -> None:
-        """Bound it from both sides."""
-        found = seen.ends()
-        if found is None:
-            self._stuck = True
-            return
-        low, high = (self._bits(together(end, self.n, 1.0)) for end in found[:2])
-        self._keep(low, 0.5 * (low + high), high, found[2])
-        before, self._width = self._width, high - low
-        self._stuck = self._width > LIMITS.slower * before
-
-    # ------------------------------------------------------------------ as a whole
-
-    def _whole(self, parts: Sequence[Part]) -> None:
+    def _compute(self, parts: Sequence[Part]) -> None:
         """Compute all eigenvalues, or the norm where that is all it takes."""
         self._proven = 0.0
         if self.entropy.alpha == 2 and self.entropy.rank is None:
-            value = -math.log2(sum(float(np.sum(part.matrix(True) ** 2)) for part in parts))
-            slack = 4 * max(part.rounding(True).relative for part in parts) + 1e-13
+            value = -math.log2(sum(float(np.sum(part.matrix() ** 2)) for part in parts))
+            slack = 4 * max(part.roundoff for part in parts) + 1e-13
             self._keep(value - slack, value, value + slack)
             return
-        spectrum = union([complete(part) for part in parts], self.n, 1.0)
+        spectrum = union([_complete(part) for part in parts], self.n, 1.0)
         low, high = map(self._bits, enclosure(spectrum) or (spectrum, spectrum))
         self._keep(low, self._bits(spectrum), high)
 
-    def _prove(self, source: Source, wanted: Wanted) -> None:
+    def _prove(self, A: Gram, wanted: Wanted, large: bool) -> None:
         """Leave it to a solver; of many rows a factor of a fixed size must do."""
-        solver: Solver = self.entropy.solver
-        self._proven = wanted.tol
+        solver, self._proven = self.entropy.solver, wanted.tol
         if not isinstance(solver, Auto):
-            value = float(self.entropy(source.gram()))
+            value = float(self.entropy(A))
             self._keep(value, value, value)
             return
-        if source.large:
-            size = 3 * (self.entropy.rank or 64)
-            solver, self._proven = PivotedCholesky(size=size, seed=self._seed), 0.0
-        else:
-            solver = replace(solver, tol=wanted.tol)
-        low, found, high, failure = replace(self.entropy, solver=solver).enclosed(source.gram())
+        tuned = replace(self.entropy, solver=replace(solver, tol=wanted.tol))
+        if large:
+            factor = PivotedCholesky(size=3 * (self.entropy.rank or 64), seed=solver.seed)
+            tuned, self._proven = replace(self.entropy, solver=factor), 0.0
+        low, found, high, failure = tuned.enclosed(A)
         self._keep(low, float(found), high, failure)
+
+
+def _complete(part: Part) -> Spectrum:
+    values = np.maximum(_arrays.eigvalsh(part.matrix())[::-1], 0.0)
+    return Spectrum(values, len(part), part.mass, rounding=part.roundoff)
 
 
 def _beyond(theta: np.ndarray, n: float, rank: int) -> float:

@@ -17,16 +17,15 @@ from lorenyi.functionals import Renyi
 from lorenyi.gram import Gram
 from lorenyi.selection.certified.chosen import Chosen
 from lorenyi.selection.certified.columns import Column, fold
-from lorenyi.selection.certified.information import Information, Side, Wanted
 from lorenyi.selection.certified.intervals import Intervals
-from lorenyi.selection.certified.joints import Joint, Source
+from lorenyi.selection.certified.joints import Joint, Side, Wanted
 from lorenyi.selection.certified.limits import LIMITS
 from lorenyi.selection.sampled import Features
 from lorenyi.selection.table import Table
 from lorenyi.spectra import Auto
 
 
-class Kernels(Information):
+class Kernels:
     """Rényi entropies of the products of kernel matrices, as certified intervals.
 
     Equal rows of the variables in question become one, so that tables with few distinct values
@@ -43,7 +42,7 @@ class Kernels(Information):
     """
 
     def __init__(self, table: Table, entropy: Renyi, workers: int | None = None) -> None:
-        super().__init__(table)
+        self.table = table
         if entropy.rank is not None and entropy.rank >= table.total - 1:
             entropy = replace(entropy, rank=None)  # S^(n-1) = S
         self.entropy, self.workers = entropy, workers
@@ -57,7 +56,6 @@ class Kernels(Information):
         self._columns: dict[int, tuple[Gram, Column]] = {}
         self._chosen: dict[tuple[Features, bool], Chosen] = {}
         self._joints: dict[tuple[frozenset[int], bool], Joint] = {}
-        self._front: list[Joint] = []  # of which more is kept than what was found
 
     # ------------------------------------------------------------------ what is asked for
 
@@ -66,31 +64,51 @@ class Kernels(Information):
         x: np.ndarray,
         given: Features,
         target: bool,
-        tol: Any,
+        tol: float,
         side: Side = "both",
         enough: Any = math.nan,
     ) -> Intervals:
-        """Return an interval of the joint entropy for each candidate."""
-        tols, bounds = (np.broadcast_to(a, x.shape).tolist() for a in (tol, enough))
-        wanted = {i: Wanted(t, e, side) for i, t, e in zip(x.tolist(), tols, bounds, strict=True)}
-        joints = {i: self._joint((*given, i), target) for i in x.tolist()}
-        missing = [i for i, w in wanted.items() if not joints[i].met(w)]
+        """Return S(x, given) or S(x, given, target) for each candidate.
+
+        Parameters
+        ----------
+        x : array of int
+            Candidates.
+        given : tuple of int
+            Other features.
+        target : bool
+            Whether the target is among the variables.
+        tol : float
+            Width in bits that is narrow enough.
+        side : {"low", "high", "both"}
+            The bounds that are wanted.
+        enough : float or array
+            A lower bound that is as high, or an upper bound that is as low, need not be better;
+            where any is good enough (infinite), only cheap bounds are computed.
+        """
+        bounds = np.broadcast_to(enough, x.shape).tolist()
+        wanted = {i: Wanted(tol, e, side) for i, e in zip(x.tolist(), bounds, strict=True)}
+        joints = [self._joint((*given, i), target) for i in wanted]
+        missing = [
+            (joint, i, w)
+            for joint, (i, w) in zip(joints, wanted.items(), strict=True)
+            if not joint.met(w)
+        ]
         if self._spread is not None and len(missing) > 1:
-            self._elsewhere(missing, given, target, wanted, joints)
+            asked = [(self.entropy, i, given, target, w) for _, i, w in missing]
+            for (joint, _, w), there in zip(
+                missing, self._spread(_on_a_worker, asked), strict=True
+            ):
+                joint.learned(there, w)
         elif missing:
-            self._measure(missing, given, target, wanted, joints)
-        nothing = Estimate.within(0.0, 0.0, math.log2(self.table.total))
-        found = [joints[i].found or nothing for i in x.tolist()]
-        return Intervals([e.low for e in found], [e.high for e in found])
-
-    def guesses(self) -> Information:
-        """Return the same as numbers: what solvers took for the value, which is not the middle."""
-        return Guesses(self)
-
-    def guess(self, features: Features, target: bool) -> float:
-        """Return the most likely value of a joint entropy that was measured, or NaN."""
-        known = self._joints.get((frozenset(features), target))
-        return math.nan if known is None or known.found is None else float(known.found)
+            self._measure(missing, given, target)
+        most = math.log2(self.table.total)
+        found = [joint.found for joint in joints]
+        return Intervals(
+            [0.0 if e is None else e.low for e in found],
+            [most if e is None else e.high for e in found],
+            [math.nan if e is None else float(e) for e in found],
+        )
 
     def alone(self, given: Features, target: bool, tol: float) -> Estimate:
         """Return the entropy of chosen features, with or without the target."""
@@ -101,10 +119,9 @@ class Kernels(Information):
             self.joint(np.array(given[-1:]), given[:-1], target, tol)
         elif not known.met(Wanted(tol)):
             codes = self.sorted.target.values
-            known.until(Wanted(tol), Source(lambda: fold([self._target], codes), None, True, False))
-        found = known.found
-        assert found is not None
-        return found
+            known.until(Wanted(tol), lambda: fold([self._target], codes), None, False)
+        assert known.found is not None
+        return known.found
 
     # ------------------------------------------------------------------ how it is found
 
@@ -115,58 +132,32 @@ class Kernels(Information):
         return self._joints[key]
 
     def _measure(
-        self,
-        x: list[int],
-        given: Features,
-        target: bool,
-        wanted: dict[int, Wanted],
-        joints: dict[int, Joint],
+        self, missing: list[tuple[Joint, int, Wanted]], given: Features, target: bool
     ) -> None:
-        columns = dict(zip(x, parallel(self._column, x, self.workers), strict=True))
+        columns = parallel(self._column, [i for _, i, _ in missing], self.workers)
         chosen = self._made(given, target)
         labelled = target and self.labels
         if chosen is not None and self.entropy.rank is not None:
-            widest = max((columns[i][1] for i in x), key=lambda column: len(column.folded))
+            widest = max((column for _, column in columns), key=lambda c: len(c.folded))
             if not all(part.is_small for part in chosen.parts(widest, labelled)):
                 chosen.prepare(labelled)
+        many = chosen is None and int(self._code(given, target).max()) >= LIMITS.pairs
 
-        many = chosen is None and int(self._code(given, target).max()) >= LIMITS.large
+        def measure(task: tuple[tuple[Joint, int, Wanted], tuple[Gram, Column]]) -> None:
+            (joint, i, wanted), (_, column) = task
+            parts = None if chosen is None else chosen.parts(column, labelled)
+            large = many if parts is None else max(map(len, parts)) > LIMITS.pairs
+            joint.until(
+                wanted, lambda: self._gram((*given, i), target), parts, bool(given) and large
+            )
 
-        def measure(i: int) -> None:
-            def gram() -> Gram:
-                return self._gram((*given, i), target)
-
-            parts = None if chosen is None else chosen.parts(columns[i][1], labelled)
-            large = many if parts is None else max(map(len, parts)) > LIMITS.large
-            joints[i].until(wanted[i], Source(gram, parts, len(given) < 2, bool(given) and large))
-
-        parallel(measure, x, self.workers)
-        self._front += [joints[i] for i in x]
-        kept = 4 if wanted[x[0]].side == "both" else 0
-        for joint in self._front[: len(self._front) - kept]:
-            joint.forget()
-        self._front = self._front[len(self._front) - kept :]
-
-    def _elsewhere(
-        self,
-        x: list[int],
-        given: Features,
-        target: bool,
-        wanted: dict[int, Wanted],
-        joints: dict[int, Joint],
-    ) -> None:
-        """Measure joints on the workers of a cluster."""
-        assert self._spread is not None
-        asked = [(self.entropy, i, given, target, wanted[i]) for i in x]
-        there = self._spread(_on_a_worker, asked)
-        for i, (low, value, high, failure) in zip(x, there, strict=True):
-            joints[i].learned(low, value, high, failure, wanted[i])
+        parallel(measure, list(zip(missing, columns, strict=True)), self.workers)
 
     def _column(self, i: int) -> tuple[Gram, Column]:
         """Return the Gram of a feature, and its factors."""
         if i not in self._columns:
             A = self.sorted.gram(i)
-            squared = self.entropy.alpha == 2 and len(self.sorted) <= LIMITS.large
+            squared = self.entropy.alpha == 2 and len(self.sorted) <= LIMITS.pairs
             self._columns[i] = A, Column.of(A, self.sorted.features[i].values, squared)
         return self._columns[i]
 
@@ -193,7 +184,7 @@ class Kernels(Information):
         code = self._code(given, joined)
         m, alpha, rank = int(code.max()) + 1, self.entropy.alpha, self.entropy.rank
         eigenvalues = rank is None and alpha != 2  # all of them
-        most = LIMITS.double if eigenvalues else LIMITS.large
+        most = LIMITS.dense if eigenvalues else LIMITS.pairs
         if not isinstance(self.entropy.solver, Auto) or alpha == 0 or m > most:
             return None
         if not fits(24 * m**2):
@@ -208,9 +199,6 @@ class Kernels(Information):
             len(self.sorted) if eigenvalues else rank or 1,
             None if before is None else (before, self._column(given[-1])[1]),
         )
-        for joint in self._front:
-            joint.forget()
-        self._front = []
         self._chosen[key] = made
         self._drop()
         return made
@@ -233,42 +221,10 @@ def _by_class(table: Table, labels: bool) -> tuple[Table, np.ndarray]:
     return table.take(order, None if weights is None else weights[order]), ends
 
 
-class Guesses(Information):
-    """What `Kernels` has measured so far, as numbers.
-
-    Parameters
-    ----------
-    known : Kernels
-        Where they come from.
-    """
-
-    def __init__(self, known: Kernels) -> None:
-        super().__init__(known.table)
-        self.known = known
-
-    def joint(
-        self,
-        x: np.ndarray,
-        given: Features,
-        target: bool,
-        tol: Any = 0.0,
-        side: Side = "both",
-        enough: Any = math.nan,
-    ) -> np.ndarray:
-        """Return the most likely joint entropy for each candidate."""
-        return np.array([self.known.guess((*given, i), target) for i in x.tolist()])
-
-    def alone(self, given: Features, target: bool, tol: float = 1e-3) -> float:
-        """Return the most likely entropy of chosen features, with or without the target."""
-        return float(self.known.alone(given, target, tol))
-
-
 _THERE: WeakKeyDictionary[Table, dict[Renyi, Kernels]] = WeakKeyDictionary()
 
 
-def _on_a_worker(
-    table: Table, asked: tuple[Renyi, int, Features, bool, Wanted]
-) -> tuple[float, float, float, float]:
+def _on_a_worker(table: Table, asked: tuple[Renyi, int, Features, bool, Wanted]) -> Estimate | None:
     """Measure a joint on a worker, which keeps what it knows of a table."""
     entropy, i, given, target, wanted = asked
     known = _THERE.setdefault(table, {})
@@ -276,7 +232,4 @@ def _on_a_worker(
         known[entropy] = Kernels(replace(table), entropy, 1)
     here = known[entropy]
     here.joint(np.array([i]), given, target, wanted.tol, wanted.side, wanted.enough)
-    found = here._joint((*given, i), target).found
-    if found is None:  # nothing comes at once
-        return 0.0, math.nan, math.log2(table.total), 0.0
-    return found.low, float(found), found.high, found.failure
+    return here._joint((*given, i), target).found

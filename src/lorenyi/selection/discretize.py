@@ -24,7 +24,7 @@ def equal_frequency(x: np.ndarray, bins: int, weights: np.ndarray | None = None)
     Examples
     --------
     >>> import numpy as np
-    >>> from lorenyi.selection.discretise import equal_frequency
+    >>> from lorenyi.selection.discretize import equal_frequency
     >>> equal_frequency(np.array([5.0, 1.0, 2.0, 2.0, 9.0, 7.0]), 3)
     array([1, 0, 0, 0, 2, 2])
     """
@@ -43,7 +43,7 @@ def codes(*columns: np.ndarray) -> np.ndarray:
     Examples
     --------
     >>> import numpy as np
-    >>> from lorenyi.selection.discretise import codes
+    >>> from lorenyi.selection.discretize import codes
     >>> codes(np.array([0.5, 2.0, 0.5, 0.5]), np.array([1, 1, 1, 0]))
     array([1, 2, 1, 0])
     """
