@@ -52,12 +52,6 @@ class Counts(Sampled):
         self, candidates: np.ndarray, given: Features, target: bool, look: Look
     ) -> np.ndarray:
         """Return Shannon's joint entropy for each candidate."""
-        key = ("joint", candidates.tobytes(), given, target, look)
-        return self.remembered(key, lambda: self._joint(candidates, given, target, look))
-
-    def _joint(
-        self, candidates: np.ndarray, given: Features, target: bool, look: Look
-    ) -> np.ndarray:
         if look.permutations:
             return self._points().permuted(candidates, given, target, look)
         both = self._code(given) * self.classes + self.target

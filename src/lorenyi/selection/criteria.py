@@ -61,7 +61,7 @@ class BaseCriterion(ABC):
 
     def before(self, t: Any) -> Any:
         """Return the score of the chosen set without a candidate; 0 if scores are not of sets."""
-        return 0.0
+        return np.zeros(1)
 
     @abstractmethod
     def engine(self, table: Table, seed: int = 0, workers: int | None = None) -> Any:
@@ -179,13 +179,14 @@ class NeighborInformation(BaseCriterion):
 
     def score(self, t: SampledTerms) -> Any:
         """Return the information of the chosen features and each candidate."""
-        pairs = _pairs(t)
-        found = pairs.neighbors(t.candidates, t.chosen, self.smoothing, self.share, t.look)
-        return found[:, t.at]
+        assert isinstance(t.engine, Pairs)
+        found = t.engine.neighbors(t.features, t.chosen, self.smoothing, self.share, t.look)
+        return found[:, : t.count].ravel()
 
     def before(self, t: SampledTerms) -> Any:
         """Return the information of the chosen features."""
-        return _pairs(t).neighbors_alone(t.chosen, self.smoothing, self.share, t.look)[t.at]
+        assert isinstance(t.engine, Pairs)
+        return t.engine.neighbors_alone(t.chosen, self.smoothing, self.share, t.look)[:1]
 
     def without(self, engine: Pairs, chosen: tuple[int, ...], look: Look) -> np.ndarray:
         """Return the information of the chosen features without each of them."""
@@ -199,11 +200,6 @@ class NeighborInformation(BaseCriterion):
     def max_rows(self) -> int | None:
         """How many rows of a table are looked at; None: all."""
         return self.rows
-
-
-def _pairs(t: SampledTerms) -> Pairs:
-    assert isinstance(t.engine, Pairs)
-    return t.engine
 
 
 @dataclass(frozen=True)

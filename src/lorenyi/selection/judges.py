@@ -114,11 +114,9 @@ class Sampling(Judge):
 
     def values(self, candidates: np.ndarray, chosen: Features, look: Look) -> np.ndarray:
         """Return the scores: candidates x (1 + groups), or x permutations."""
-        columns = [
-            self.criterion.score(SampledTerms(self.engine, candidates, chosen, look, at))
-            for at in range(self.engine.width(look))
-        ]
-        return np.stack(columns, axis=1)
+        count = self.engine.width(look)
+        terms = SampledTerms(self.engine, candidates, chosen, look, count)
+        return np.asarray(self.criterion.score(terms)).reshape(len(candidates), count)
 
     def step(self, candidates: np.ndarray, chosen: Features) -> Step:
         """Return the best candidate, of equal ones the first.
@@ -139,13 +137,13 @@ class Sampling(Judge):
                 break
             left, blocks = left[close], min(2 * blocks, self.engine.count)
         ties = left[(lead <= error) & (np.arange(len(left)) != best)]
-        terms = SampledTerms(self.engine, candidates[:0], chosen, Look(blocks), 0)
+        terms = SampledTerms(self.engine, candidates[:1], chosen, Look(blocks), 1)
         value = float(found.values[best])
         return Step(
             feature=int(candidates[left[best]]),
             score=value,
             standard_error=float(found.standard_errors[best]),
-            gain=value - float(self.criterion.before(terms)),
+            gain=value - float(self.criterion.before(terms)[0]),
             p_value=math.nan,
             bounds=(value, value),
             rows=self.engine.rows(blocks),

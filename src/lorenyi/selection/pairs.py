@@ -84,20 +84,13 @@ class Pairs(Sampled):
         self, candidates: np.ndarray, given: Features, target: bool, look: Look
     ) -> np.ndarray:
         """Return S(x, given), or S(x, given, y), of order 2 without self-pairs."""
-        key = ("joint", candidates.tobytes(), given, target, look)
-        return self.remembered(
-            key, lambda: self._collisions(self._sums(candidates, given, 1.0, look), target, look)
-        )
+        return self._collisions(self._sums(candidates, given, 1.0, look), target, look)
 
     def alone(self, given: Features, target: bool, look: Look) -> np.ndarray:
         """Return S(given), or S(given, y)."""
-
-        def make() -> np.ndarray:
-            blocks = self.blocks(look.blocks)
-            sums = parallel(lambda b: b.sums(given, 1.0)[:, :, None], blocks, self.workers)
-            return np.asarray(self._collisions(sums, target, Look(look.blocks))[0])
-
-        found = self.remembered(("alone", given, target, look.blocks), make)
+        blocks = self.blocks(look.blocks)
+        sums = parallel(lambda b: b.sums(given, 1.0)[:, :, None], blocks, self.workers)
+        found = self._collisions(sums, target, Look(look.blocks))[0]
         return np.repeat(found[:1], look.permutations) if look.permutations else found
 
     def _collisions(self, sums: list[np.ndarray], target: bool, look: Look) -> np.ndarray:
@@ -117,14 +110,6 @@ class Pairs(Sampled):
         self, candidates: np.ndarray, given: Features, smoothing: float, share: float, look: Look
     ) -> np.ndarray:
         """Return what the given features and a candidate tell by similar rows, in bits."""
-        key = ("neighbors", candidates.tobytes(), given, smoothing, share, look)
-        return self.remembered(
-            key, lambda: self._neighbors(candidates, given, smoothing, share, look)
-        )
-
-    def _neighbors(
-        self, candidates: np.ndarray, given: Features, smoothing: float, share: float, look: Look
-    ) -> np.ndarray:
         sums = self._sums(candidates, given, self._exponent(given, share), look)
         bits = [
             _bits(s[:, 0::2], s[:, 1::2], self._chances(b, look), smoothing)

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
 Features: TypeAlias = tuple[int, ...]
 GROUPS = 25  # of rows that are left out in turn: a standard error has 14 % of its own
-KEPT_BYTES = 2**28  # of results that several replicates ask for
 
 
 @dataclass(frozen=True)
@@ -50,16 +48,6 @@ class Sampled(ABC):
 
     def __init__(self, seed: int) -> None:
         self.seed = seed
-        self._memo: dict[Any, np.ndarray] = {}
-
-    def remembered(self, key: Any, make: Callable[[], np.ndarray]) -> np.ndarray:
-        """Return what was made for a key, or make it; at most 256 MB are kept."""
-        if key not in self._memo:
-            found = make()
-            if sum(kept.nbytes for kept in self._memo.values()) + found.nbytes > KEPT_BYTES:
-                self._memo.clear()
-            self._memo[key] = found
-        return self._memo[key]
 
     def width(self, look: Look) -> int:
         """Return how many values a quantity has for each candidate."""

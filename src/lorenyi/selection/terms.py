@@ -22,7 +22,8 @@ class Terms(ABC):
 
     Arrays of c, or of c x k with a column for each chosen feature in order of selection: NumPy
     arrays, or `Intervals` where entropies are certified, which have the same arithmetic and the
-    same `sum`, `mean`, `min` and `max`. Each is computed when it is asked for.
+    same `sum`, `mean`, `min` and `max`. Each is computed when it is asked for. Where a score has a
+    standard error, each candidate comes as often as it has values.
 
     Parameters
     ----------
@@ -37,18 +38,20 @@ class Terms(ABC):
 
     @abstractmethod
     def joint(self, given: Features, target: bool) -> Any:
-        """Return S(x, given), or S(x, given, y) with the target."""
+        """Return S(x, given), or S(x, given, y) with the target, an array of c."""
 
     @abstractmethod
     def alone(self, given: Features, target: bool) -> Any:
-        """Return S(given), or S(given, y) with the target."""
+        """Return S(given), or S(given, y) with the target, an array of c or of 1."""
 
     def _pairs(self, target: bool) -> Any:
-        return stack([self.joint((s,), target) for s in self.chosen])
+        return self._columns([self.joint((s,), target) for s in self.chosen])
 
     def _each(self, target: bool) -> Any:
-        each = stack([_row(self.alone((s,), target)) for s in self.chosen])
-        return each[0]
+        return self._columns([self.alone((s,), target) for s in self.chosen])
+
+    def _columns(self, columns: list[Any]) -> Any:
+        return stack(columns) if columns else np.zeros((len(self.candidates), 0))
 
     @cached_property
     def relevance(self) -> Any:
@@ -58,36 +61,28 @@ class Terms(ABC):
     @cached_property
     def redundancy(self) -> Any:
         """I(x; s) = S(x) + S(s) - S(x, s), an array of c x k."""
-        if not self.chosen:
-            return self._none
-        return _column(self.joint((), False)) + self._each(False) - self._pairs(False)
+        return self.joint((), False)[:, None] + self._each(False) - self._pairs(False)
 
     @cached_property
     def conditional_redundancy(self) -> Any:
         """I(x; s | y) = S(x, y) + S(s, y) - S(x, s, y) - S(y), an array of c x k."""
-        if not self.chosen:
-            return self._none
-        pairs = self._each(True) - self._pairs(True) - self.alone((), True)
-        return _column(self.joint((), True)) + pairs
+        pairs = self._each(True) - self._pairs(True) - self.alone((), True)[:, None]
+        return self.joint((), True)[:, None] + pairs
 
     @cached_property
     def conditional_relevance(self) -> Any:
         """I(x; y | s) = S(x, s) + S(s, y) - S(x, s, y) - S(s), an array of c x k."""
-        if not self.chosen:
-            return self._none
         return self._pairs(False) - self._pairs(True) + (self._each(True) - self._each(False))
 
     @cached_property
     def joint_relevance(self) -> Any:
         """I(x, s; y) = S(x, s) + S(y) - S(x, s, y), an array of c x k."""
-        if not self.chosen:
-            return self._none
-        return self._pairs(False) - self._pairs(True) + self.alone((), True)
+        return self._pairs(False) - self._pairs(True) + self.alone((), True)[:, None]
 
     @cached_property
     def joint_entropy(self) -> Any:
         """S(x, s, y), an array of c x k."""
-        return self._pairs(True) if self.chosen else self._none
+        return self._pairs(True)
 
     @cached_property
     def set_relevance(self) -> Any:
@@ -97,18 +92,14 @@ class Terms(ABC):
 
     @cached_property
     def chosen_relevance(self) -> Any:
-        """I(s_1, ..., s_k; y), a number: what the chosen features tell without x."""
+        """I(s_1, ..., s_k; y): what the chosen features tell without x, an array of c or of 1."""
         if not self.chosen:
-            return 0.0
+            return np.zeros(len(self.candidates))
         return self.alone(self.chosen, False) + self.alone((), True) - self.alone(self.chosen, True)
-
-    @property
-    def _none(self) -> np.ndarray:
-        return np.zeros((len(self.candidates), 0))
 
 
 class SampledTerms(Terms):
-    """Terms from sampled rows: of all of them, without one group of rows, or of a permutation.
+    """Terms from sampled rows: all values of a candidate, one after another.
 
     Parameters
     ----------
@@ -118,23 +109,25 @@ class SampledTerms(Terms):
         As for `Terms`.
     look : Look
         How much of the data to look at.
-    at : int
-        Which of the values that the engine gives: 0 for that of all rows.
+    count : int
+        How many of the values that the engine gives for each candidate: 1 for that of all rows.
     """
 
     def __init__(
-        self, engine: Sampled, candidates: np.ndarray, chosen: Features, look: Look, at: int
+        self, engine: Sampled, candidates: np.ndarray, chosen: Features, look: Look, count: int
     ) -> None:
-        super().__init__(candidates, chosen)
-        self.engine, self.look, self.at = engine, look, at
+        super().__init__(np.repeat(candidates, count), chosen)
+        self.engine, self.look, self.count, self.features = engine, look, count, candidates
 
     def joint(self, given: Features, target: bool) -> np.ndarray:
         """Return S(x, given), or S(x, given, y) with the target."""
-        return self.engine.joint(self.candidates, given, target, self.look)[:, self.at]
+        found = self.engine.joint(self.features, given, target, self.look)
+        return found[:, : self.count].ravel()
 
-    def alone(self, given: Features, target: bool) -> float:
+    def alone(self, given: Features, target: bool) -> np.ndarray:
         """Return S(given), or S(given, y) with the target."""
-        return float(self.engine.alone(given, target, self.look)[self.at])
+        found = self.engine.alone(given, target, self.look)[: self.count]
+        return np.tile(found, len(self.features))
 
 
 class CertifiedTerms(Terms):
@@ -172,7 +165,7 @@ class CertifiedTerms(Terms):
 
     def alone(self, given: Features, target: bool) -> Intervals:
         """Return S(given), or S(given, y) with the target."""
-        return Intervals.of(self.engine.alone(given, target, 0.1 * self.tol))
+        return Intervals.of(self.engine.alone(given, target, 0.1 * self.tol))[None]
 
     @cached_property
     def set_relevance(self) -> Intervals:
@@ -181,20 +174,12 @@ class CertifiedTerms(Terms):
         if self.above is None:
             return self.joint(chosen, False) - self.joint(chosen, True) + y
         # First the cheap bounds of both, then each as far as needed.
-        need = self.above - float(y.high)
+        need = self.above - float(y.high[0])
         minus = self.joint(chosen, True, "low", -np.inf)
         plus = self.joint(chosen, False, "high", np.inf)
         minus = self.joint(chosen, True, "low", plus.high - need)
         plus = self.joint(chosen, False, "high", need + minus.low)
         return plus - minus + y
-
-
-def _row(x: Any) -> Any:
-    return x[None] if isinstance(x, Intervals) else np.array([x])
-
-
-def _column(x: Any) -> Any:
-    return x[:, None]
 
 
 def terms_of(engine: Any, tol: float = TOLERANCE) -> Callable[..., Terms]:
@@ -203,7 +188,7 @@ def terms_of(engine: Any, tol: float = TOLERANCE) -> Callable[..., Terms]:
     def make(candidates: Any, chosen: Sequence[int] = ()) -> Terms:
         x, given = np.asarray(candidates, dtype=np.int64), tuple(int(i) for i in chosen)
         if isinstance(engine, Sampled):
-            return SampledTerms(engine, x, given, Look(engine.first(len(x))), 0)
+            return SampledTerms(engine, x, given, Look(engine.first(len(x))), 1)
         return CertifiedTerms(engine, x, given, tol)
 
     return make
