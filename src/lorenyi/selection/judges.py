@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 from scipy import stats
@@ -71,34 +71,7 @@ class Step:
     ties: np.ndarray
 
 
-class Judge(ABC):
-    """Compares candidates by a criterion."""
-
-    @abstractmethod
-    def step(self, candidates: np.ndarray, chosen: Features) -> Step:
-        """Return the best candidate."""
-
-    @abstractmethod
-    def p_value(
-        self, step: Step, chosen: Features, level: float, permutations: int | None
-    ) -> float:
-        """Return the probability that the best of useless candidates scores as high."""
-
-    @abstractmethod
-    def best_sets(self, candidates: np.ndarray, size: int) -> Features:
-        """Return the best two or three features."""
-
-    @abstractmethod
-    def without(self, chosen: Features) -> np.ndarray:
-        """Return the score of the chosen set without each of its features."""
-
-    @property
-    @abstractmethod
-    def target_entropy(self) -> float:
-        """What there is to be known about the target, in bits."""
-
-
-class Sampling(Judge):
+class Sampling:
     """Scores with their sampling errors; more rows are taken while candidates are close.
 
     Parameters
@@ -209,7 +182,7 @@ class Sampling(Judge):
         return self.engine.target_entropy(Look(self.engine.first(1)))
 
 
-class Certified(Judge):
+class Certified:
     """Scores as intervals, narrowed until one candidate leads for sure.
 
     Parameters
@@ -295,6 +268,9 @@ class Certified(Judge):
     def target_entropy(self) -> float:
         """S(y), in bits."""
         return float(self.engine.alone((), True, REPORTED))
+
+
+Judge: TypeAlias = Sampling | Certified
 
 
 def judge_of(criterion: BaseCriterion, table: Table, seed: int, workers: int | None) -> Judge:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from numbers import Integral, Real
 from typing import Any
 
@@ -10,7 +11,8 @@ from sklearn.utils import check_random_state
 
 from lorenyi._threads import cores
 from lorenyi.selection.criteria import BaseCriterion, NeighborInformation
-from lorenyi.selection.search import Stop
+from lorenyi.selection.search import Search, Stop
+from lorenyi.selection.table import Table
 
 
 def check(selector: Any) -> None:
@@ -55,7 +57,25 @@ def check(selector: Any) -> None:
         raise ValueError(f"n_permutations={copies!r}: it must be an integer of at least 5, or None")
 
 
-def count(selector: Any, features: int, required: int) -> tuple[int, Stop | None]:
+def search(selector: Any, table: Table, units: list[list[int]], required: list[int]) -> Search:
+    """Return the search that the options ask for; columns that are required come first."""
+    unit_of = {j: u for u, unit in enumerate(units) for j in unit}
+    first = list(dict.fromkeys(unit_of[j] for j in required))
+    count, stop = _count(selector, len(units), len(first))
+    seconds = np.inf if selector.max_seconds is None else float(selector.max_seconds)
+    return Search(
+        count,
+        first,
+        last=[u for u, feature in enumerate(table.features) if feature.constant],
+        same=table.repeated(),
+        stop=stop,
+        start={"single": 1, "pair": 2, "triple": 3}[selector.start],
+        floating=selector.floating,
+        deadline=time.monotonic() + seconds,
+    )
+
+
+def _count(selector: Any, features: int, required: int) -> tuple[int, Stop | None]:
     """Return how many features to choose at most, and when to stop before."""
     wanted = selector.n_features_to_select
     if isinstance(wanted, str) and wanted in ("auto", "relevant", "smallest"):

@@ -6,10 +6,11 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import _check_sample_weight, _num_samples
+from sklearn.utils.validation import _check_sample_weight, _num_samples, validate_data
 
 from lorenyi import _arrays
 from lorenyi.data.columns import Column, unmasked
+from lorenyi.data.frames import is_table
 from lorenyi.data.reading import in_memory, is_elsewhere, read_columns, row_count, take_rows
 from lorenyi.gram.ready import points_of
 from lorenyi.selection.table import Variable
@@ -39,6 +40,22 @@ def _position(item: Any, names: Sequence[str] | None, count: int, what: str) -> 
     if not isinstance(item, (int, np.integer)) or not -count <= item < count:
         raise ValueError(f"{what} has {item!r}: columns are numbered 0 to {count - 1}")
     return int(item) % count
+
+
+def features_of(selector: Any, X: Any) -> list[Column]:
+    """Return the columns of X in memory; the selector learns their number and names."""
+    kind = getattr(getattr(X, "dtype", None), "kind", "f")
+    said = selector.categorical_features
+    named = kind in "US" and said is not None and not isinstance(said, str)
+    masked = isinstance(X, np.ma.MaskedArray)
+    typed = getattr(X, "ndim", 0) == 2 and (named or masked or kind == "O")
+    if is_table(X) or typed:
+        columns = read_columns(X)
+        validate_data(selector, X, skip_check_array=True)
+        return columns
+    if kind in "mM":  # times are numbers here
+        X = np.where(np.isnat(X), np.nan, np.asarray(X).astype(np.float64))
+    return read_columns(validate_data(selector, X, ensure_all_finite=False, ensure_min_samples=2))
 
 
 def require_values(given: Iterable[Column], allow_missing: bool, name: str = "X") -> None:

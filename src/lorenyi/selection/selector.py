@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -17,14 +16,13 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from lorenyi._progress import Progress, reporting
 from lorenyi._threads import one_thread
 from lorenyi.data.columns import Column
-from lorenyi.data.frames import is_table
-from lorenyi.data.reading import read_columns, workers_of
+from lorenyi.data.reading import workers_of
 from lorenyi.kernels import Gaussian, Kernel
 from lorenyi.selection import options, reading
 from lorenyi.selection.criteria import BaseCriterion, NeighborInformation
 from lorenyi.selection.judges import judge_of
 from lorenyi.selection.path import SelectionPath, ranking, rejected, relevance, smallest
-from lorenyi.selection.search import Path, Search
+from lorenyi.selection.search import Path
 from lorenyi.selection.table import Table
 from lorenyi.selection.terms import Terms, terms_of
 
@@ -216,7 +214,7 @@ class InformationSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         seed = options.seed_of(self.random_state)
         table, units = self._table(X, y, sample_weight, seed)
         judge = judge_of(self.criterion, table, seed, options.threads(self.n_jobs))
-        search = self._search(table, units)
+        search = options.search(self, table, units, self._positions("must_include"))
         with (
             one_thread(),
             reporting(self.progress, search.count, "features") as report,
@@ -237,7 +235,7 @@ class InformationSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         cluster = workers_of(X)
         most = self.criterion.max_rows
         X, y, sample_weight = reading.looked_at(X, y, sample_weight, most, seed)
-        columns = self._columns_of(X)
+        columns = reading.features_of(self, X)
         reading.require_aligned(X, y)
         reading.require_values(columns, self.missing == "value")
         weights = reading.frequencies(sample_weight, len(columns[0].values))
@@ -258,7 +256,7 @@ class InformationSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         self.kernel_ = Gaussian(1.0) if self.kernel is None else self.kernel
         self.criterion_ = self.criterion
         table = Table(features, target, weights, self.kernel_, self.standardize).folded()
-        if self.criterion.max_rows is not None:
+        if most is not None:
             table = table.expanded(seed)  # a row for each point
         return replace(table, cluster=cluster), units
 
@@ -376,38 +374,17 @@ class InformationSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
 
     # ------------------------------------------------------------------ what was given
 
-    def _columns_of(self, X: Any) -> list[Column]:
-        """Return the columns of X in memory."""
-        kind = getattr(getattr(X, "dtype", None), "kind", "f")
-        if is_table(X) or self._typed(X, kind):
-            columns = read_columns(X)
-            validate_data(self, X, skip_check_array=True)
-            return columns
-        if kind in "mM":  # times are numbers here
-            X = np.where(np.isnat(X), np.nan, np.asarray(X).astype(np.float64))
-        X = validate_data(self, X, ensure_all_finite=False, ensure_min_samples=2)
-        return read_columns(X)
-
-    def _typed(self, X: Any, kind: str) -> bool:
-        """Tell whether an array has columns of different kinds, or a mask."""
-        said = self.categorical_features
-        named = kind in "US" and said is not None and not isinstance(said, str)
-        masked = isinstance(X, np.ma.MaskedArray)
-        return getattr(X, "ndim", 0) == 2 and (named or masked or kind == "O")
-
     def _nominal(self, columns: list[Column]) -> list[bool]:
         """Tell which columns hold categories."""
         said = self.categorical_features
         if isinstance(said, str) and said == "auto":
-            discrete = self._positions("discrete_features") if self._listed_discrete() else []
+            listed = not isinstance(self.discrete_features, (bool, np.bool_))
+            discrete = self._positions("discrete_features") if listed else []
             return [c.categorical and j not in discrete for j, c in enumerate(columns)]
         nominal = [column.kind == "label" for column in columns]
         for j in self._positions("categorical_features"):
             nominal[j] = True
         return nominal
-
-    def _listed_discrete(self) -> bool:
-        return not isinstance(self.discrete_features, (bool, np.bool_))
 
     def _positions(self, what: str) -> list[int]:
         names = getattr(self, "feature_names_in_", None)
@@ -427,19 +404,3 @@ class InformationSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             raise ValueError("feature_groups: a column is in two groups; each may be in one")
         alone = [[j] for j in range(count) if j not in grouped]
         return sorted(alone + [g for g in groups if g], key=lambda unit: unit[0])
-
-    def _search(self, table: Table, units: list[list[int]]) -> Search:
-        unit_of = {j: u for u, unit in enumerate(units) for j in unit}
-        first = list(dict.fromkeys(unit_of[j] for j in self._positions("must_include")))
-        count, stop = options.count(self, len(units), len(first))
-        seconds = np.inf if self.max_seconds is None else float(self.max_seconds)
-        return Search(
-            count,
-            first,
-            last=[u for u, feature in enumerate(table.features) if feature.constant],
-            same=table.repeated(),
-            stop=stop,
-            start={"single": 1, "pair": 2, "triple": 3}[self.start],
-            floating=self.floating,
-            deadline=time.monotonic() + seconds,
-        )

@@ -4,53 +4,90 @@ The joint of chosen features Z and a candidate c has the matrix :math:`A_Z \circ
 distinct pairs of their rows and values; labels cut it into one block a class. With
 :math:`F F' \preceq A_Z` and :math:`\Phi \Phi' \preceq k_c`, products of their columns are a factor
 G with :math:`G G' \preceq A_Z \circ k_c` (Schur), of which the largest hold the most: eigenvalues
-of G'G lie below those of the joint, and its leading vectors are near the joint's.
+of G'G lie below those of the joint.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
 
 from lorenyi import _arrays
 from lorenyi.gram import Gram
-from lorenyi.selection.certified.columns import Column, first_of, flushed, fold, taken, unit_kernel
+from lorenyi.selection.certified.columns import Column, flushed, fold, taken, unit_kernel
 from lorenyi.selection.certified.limits import LIMITS
 from lorenyi.spectra.krylov import orthonormalised
 
 EPS = float(np.finfo(np.float32).eps)
 
 
-@dataclass(eq=False)
-class Block:
-    """Some rows of the chosen features.
+class Chosen:
+    """The chosen features of a table whose rows are in the order of their classes.
 
     Parameters
     ----------
+    grams : sequence of Gram
+        Of the chosen features, and of the target where it is a number and among the variables.
+    code : array of int
+        Which of their distinct rows each row is; many distinct rows are not worth folding.
+    weights : array
+        Relative weights of the rows.
+    ends : array of int
+        Where classes begin, and where the last ends.
+    rank : int
+        How many eigenvalues count, about.
+
+    Attributes
+    ----------
     kernel : array, m x m
-        Of these, with ones on the diagonal.
+        Of the distinct rows, with ones on the diagonal; float32 where they are many.
     gram : Gram, optional
-        The same in float64, as it is made; none where nothing is chosen.
+        The same in float64, not computed; none where nothing is chosen.
     roundoff : float
         Relative size of the rounding in the kernel.
-    weights : array, m
-        Their relative weights.
-    size : int
-        Columns of the factor to keep.
-    near : callable, optional
-        Returns columns near the leading eigenvectors of their matrix.
     """
 
-    kernel: np.ndarray
-    gram: Gram | None
-    roundoff: float
-    weights: np.ndarray
-    size: int
-    near: Callable[[], np.ndarray] | None
+    def __init__(
+        self,
+        grams: Sequence[Gram],
+        code: np.ndarray,
+        weights: np.ndarray,
+        ends: np.ndarray,
+        rank: int,
+    ) -> None:
+        self.code = code if 2 * int(code.max()) < len(code) else np.arange(len(code))
+        self.weights, self.ends, self.rank = weights, ends, rank
+        self.gram, self.roundoff, self.kernel = None, 0.0, np.ones((1, 1))
+        if grams:
+            self.gram = fold(grams, self.code)
+            double = len(self.gram) <= LIMITS.dense
+            self.kernel = unit_kernel(self.gram, not double)
+            self.roundoff = (self.gram if double else self.gram.single(points=False)).roundoff
+            if not double:
+                flushed(self.kernel)
+
+    def _share(self, mass: float) -> int:
+        """Return about how many of the leading eigenvalues a block of such a mass holds."""
+        return self.rank if mass >= 1 else min(self.rank, 8 + round(1.25 * self.rank * mass))
+
+    def parts(self, column: Column, labelled: bool) -> list[Part]:
+        """Return the diagonal blocks of the joint with a candidate: one a class, or one."""
+        levels, n = len(column.folded), len(self.code)
+        pairs = len(self.kernel) * levels
+        ends = self.ends if labelled else np.array([0, n])
+        classes = np.repeat(np.arange(len(ends) - 1), np.diff(ends))
+        code = (classes * len(self.kernel) + self.code) * levels + column.codes
+        found, weights = _counted(code, pairs * (len(ends) - 1), self.weights)
+        cuts = np.searchsorted(found, pairs * np.arange(len(ends))).tolist()
+        g, v = np.divmod(found % pairs, levels)
+        return [
+            Part(self, column, g[a:b], v[a:b], weights[a:b], self._share(weights[a:b].sum()))
+            for a, b in pairwise(cuts)
+        ]
 
     @cached_property
     def squares(self) -> np.ndarray:
@@ -64,24 +101,24 @@ class Block:
         :math:`A U (U' A U)^{-1/2}` for vectors U near the leading eigenvectors of the matrix with
         its weights, without these.
         """
-        root = np.sqrt(self.weights)[:, None].astype(np.float32)
+        weights = np.bincount(self.code, weights=self.weights)
+        size = min(2 * self.rank + 64, len(weights))
+        root = np.sqrt(weights)[:, None].astype(np.float32)
         K = self.kernel.astype(np.float32, copy=False)
-        if self.near is not None:
-            U = self.near()
-        else:
-            U = _arrays.normal(0, 1, len(K), min(self.size + 16, len(K))).astype(np.float32)
-            U = root * (K @ (root * orthonormalised(root * (K @ (root * U)))[0]))
+        U = _arrays.normal(0, 1, len(K), min(size + 16, len(K))).astype(np.float32)
+        U = root * (K @ (root * orthonormalised(root * (K @ (root * U)))[0]))
         U = orthonormalised(U)[0]
         W = K @ (root * U)
         values, Z = _arrays.eigh(((root * U).T @ W).astype(np.float64))
         keep = values > 10 * LIMITS.resolved * values[-1]
-        Z = (Z[:, keep] / np.sqrt(values[keep]))[:, ::-1][:, : self.size]
+        Z = (Z[:, keep] / np.sqrt(values[keep]))[:, ::-1][:, :size]
         return np.asarray(W @ np.ascontiguousarray(Z, dtype=np.float32))
 
     @cached_property
     def values(self) -> np.ndarray:
         """Squared norms of the factor's columns, with the weights: nearly eigenvalues."""
-        squares = np.einsum("i,ij,ij->j", self.weights, self.factor, self.factor)
+        weights = np.bincount(self.code, weights=self.weights)
+        squares = np.einsum("i,ij,ij->j", weights, self.factor, self.factor)
         return np.asarray(squares, dtype=np.float64)
 
 
@@ -91,27 +128,26 @@ class Part:
 
     Parameters
     ----------
-    block : Block
-        Of the chosen features.
+    chosen : Chosen
+        The chosen features.
     column : Column
         The candidate.
     g, v : array of int
-        Row of the block (None: they are all rows, in order), and value of the candidate.
+        Row of the chosen features, ascending, and value of the candidate.
     weights : array
         Relative weights of these pairs.
     share : int
         About how many of the leading eigenvalues of the whole it holds.
     """
 
-    block: Block
+    chosen: Chosen
     column: Column
-    g: np.ndarray | None
+    g: np.ndarray
     v: np.ndarray
     weights: np.ndarray
     share: int
 
     def __len__(self) -> int:
-        """Number of rows."""
         return len(self.v)
 
     @property
@@ -124,16 +160,13 @@ class Part:
         """Whether all eigenvalues cost no more than bounds on them."""
         return len(self) <= max(LIMITS.bounded, 4 * self.share)
 
-    def _rows(self, array: np.ndarray) -> np.ndarray:
-        return array if self.g is None else array[self.g]
-
     def products(self, count: int) -> np.ndarray:
         """Return a factor below the matrix: the largest products of a column of each factor."""
-        sizes = np.outer(self.block.values, self.column.values).ravel()
+        sizes = np.outer(self.chosen.values, self.column.values).ravel()
         order = np.argsort(-sizes, kind="stable")[: max(count, 1)]
         order = order[sizes[order] > LIMITS.resolved * sizes[order[0]]]
         i, j = np.divmod(order, len(self.column.values))
-        G = self._rows(self.block.factor)[:, i] * self.column.factor[self.v][:, j]
+        G = self.chosen.factor[self.g][:, i] * self.column.factor[self.v][:, j]
         G *= np.sqrt(self.weights)[:, None].astype(np.float32)
         return np.asarray(G)
 
@@ -143,152 +176,32 @@ class Part:
         values = _arrays.eigvalsh((G.T @ G).astype(np.float64))[::-1]
         return np.asarray(np.maximum(values, 0.0))[: len(self)]
 
-    def near(self, count: int) -> np.ndarray:
-        """Return columns near the leading eigenvectors."""
-        G = self.products(3 * count // 2)
-        values, Z = _arrays.eigh(G.T @ G)  # float32 is enough for a start
-        count = min(count, int(np.sum(values > LIMITS.resolved * values[-1])))
-        Z = Z[:, -count:] / np.sqrt(values[-count:])
-        return np.asarray(G @ np.ascontiguousarray(Z, dtype=G.dtype))
-
     def squared_norm(self) -> float:
         """Return the sum of the squared entries, less what the squared kernel's factor lacks."""
         psi = self.weights[:, None].astype(np.float32) * self.column.square[self.v]
-        if self.g is not None:  # pairs of the same row of the block share its kernel
-            pairs, psi = psi, np.zeros((len(self.block.kernel), psi.shape[1]), dtype=np.float32)
-            np.add.at(psi, self.g, pairs)
-        return float(np.einsum("ij,ij->", psi, self.block.squares @ psi, dtype=np.float64))
+        first = np.flatnonzero(np.diff(self.g, prepend=-1))  # pairs of a row share its kernel
+        psi = np.add.reduceat(psi, first, axis=0)
+        squares = taken(self.chosen.squares, self.g[first])
+        return float(np.einsum("ij,ij->", psi, squares @ psi, dtype=np.float64))
 
     def matrix(self) -> np.ndarray:
         """Return the matrix, in float64."""
-        block, root = self.block, np.sqrt(self.weights)[:, None]
+        root = np.sqrt(self.weights)[:, None]
         J = self.column.kernel(self.v)
         J *= root
         J *= root.T
-        K = block.kernel
-        if K.dtype != np.float64 and block.gram is not None:
-            K = unit_kernel(block.gram if self.g is None else block.gram.take(self.g))
-        elif self.g is not None:
-            K = taken(K, self.g)
-        J *= K
-        return np.asarray(J)
+        K, gram = self.chosen.kernel, self.chosen.gram
+        if K.dtype != np.float64 and gram is not None:
+            J *= unit_kernel(gram.take(self.g))
+        else:
+            J *= taken(K, self.g)
+        return J
 
     @property
     def roundoff(self) -> float:
         """Relative size of the rounding in its entries."""
-        of_chosen = 0.0 if self.block.gram is None else self.block.gram.roundoff
+        of_chosen = 0.0 if self.chosen.gram is None else self.chosen.gram.roundoff
         return self.column.folded.roundoff + of_chosen + 4 * float(np.finfo(np.float64).eps)
-
-
-class Chosen:
-    """The chosen features of a table whose rows are in the order of their classes.
-
-    Few distinct rows are folded, and all classes share what is kept of them; else each class is a
-    block of its own.
-
-    Parameters
-    ----------
-    grams : sequence of Gram
-        Of the chosen features, and of the target where it is a number and among the variables.
-    code : array of int
-        Which of their distinct rows each row is.
-    weights : array
-        Relative weights of the rows.
-    ends : array of int
-        Where classes begin, and where the last ends.
-    rank : int
-        How many eigenvalues count, about.
-    before : tuple of Chosen and Column, optional
-        The same without the last feature, and that feature.
-    """
-
-    def __init__(
-        self,
-        grams: Sequence[Gram],
-        code: np.ndarray,
-        weights: np.ndarray,
-        ends: np.ndarray,
-        rank: int,
-        before: tuple[Chosen, Column] | None = None,
-    ) -> None:
-        n = len(code)
-        self.folded = 2 * int(code.max()) < n
-        self.code = code if self.folded else np.arange(n)
-        self.weights, self.ends, self.rank = weights, ends, rank
-        self.rows = first_of(self.code)
-        double = len(self.rows) <= LIMITS.dense
-        A = fold(grams, self.code) if grams else None
-        self.gram, self.roundoff = A, 0.0
-        self.kernel = np.ones((1, 1))
-        if A is not None:
-            self.kernel = unit_kernel(A, not double)
-            self.roundoff = (A if double else A.single(points=False)).roundoff
-        if not double:
-            flushed(self.kernel)
-        self._blocks: dict[bool, list[Block]] = {}
-        self._before = before
-
-    def share(self, mass: float) -> int:
-        """Return about how many of the leading eigenvalues a block of such a mass holds."""
-        return self.rank if mass >= 1 else min(self.rank, 8 + round(1.25 * self.rank * mass))
-
-    def _cuts(self, labelled: bool) -> list[slice]:
-        """Return where the classes are, or all rows."""
-        ends = self.ends.tolist() if labelled else [0, len(self.code)]
-        return [slice(a, b) for a, b in pairwise(ends)]
-
-    def blocks(self, labelled: bool) -> list[Block]:
-        """Return one block for each class, or one for all rows; that alone if rows are folded."""
-        labelled = labelled and not self.folded
-        if labelled not in self._blocks:
-            cuts = [slice(None)] if self.folded else self._cuts(labelled)
-            self._blocks[labelled] = [self._block(i, cut, labelled) for i, cut in enumerate(cuts)]
-        return self._blocks[labelled]
-
-    def _block(self, number: int, cut: slice, labelled: bool) -> Block:
-        weights, rows = np.bincount(self.code, weights=self.weights)[cut], self.rows[cut]
-        size = 2 * self.share(float(np.sum(weights))) + 64
-        near: Callable[[], np.ndarray] | None = None
-        if self._before is not None:
-            old, column = self._before
-            block = old.blocks(labelled)[0 if old.folded else number]
-            g = old.code[rows] if old.folded else None
-            near = partial(Part(block, column, g, column.codes[rows], weights, size).near, size)
-        gram = None if self.gram is None else self.gram.take(np.arange(len(self.rows))[cut])
-        return Block(self.kernel[cut, cut], gram, self.roundoff, weights, size, near)
-
-    def prepare(self, labelled: bool) -> None:
-        """Make what the bounds need; then the features before are not needed."""
-        for block in self.blocks(labelled):
-            block.values  # noqa: B018
-            block.near = None
-
-    def parts(self, column: Column, labelled: bool) -> list[Part]:
-        """Return the diagonal blocks of the joint with a candidate."""
-        blocks, cuts, values = self.blocks(labelled), self._cuts(labelled), column.codes
-        if not self.folded:
-            each = zip(blocks, cuts, strict=True)
-            return [self._part(b, column, None, values[c], self.weights[c]) for b, c in each]
-        levels, pairs = len(column.folded), len(self.rows) * len(column.folded)
-        code = self.code * levels + values
-        if labelled:
-            code += np.repeat(np.arange(len(cuts)), np.diff(self.ends)) * pairs
-        found, weights = _counted(code, pairs * len(cuts), self.weights)
-        ends = np.searchsorted(found, pairs * np.arange(len(cuts) + 1)).tolist()
-        g, v = np.divmod(found % pairs, levels)
-        return [
-            self._part(blocks[0], column, g[a:b], v[a:b], weights[a:b]) for a, b in pairwise(ends)
-        ]
-
-    def _part(
-        self,
-        block: Block,
-        column: Column,
-        g: np.ndarray | None,
-        v: np.ndarray,
-        weights: np.ndarray,
-    ) -> Part:
-        return Part(block, column, g, v, weights, self.share(float(np.sum(weights))))
 
 
 def _counted(code: np.ndarray, size: int, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -68,7 +68,7 @@ class Column:
     def kernel(self, v: np.ndarray) -> np.ndarray:
         """Return the kernel between some of the values, in float64."""
         if self.few is not None:
-            return taken(self.few, v)
+            return np.asarray(self.few[np.ix_(v, v)])
         return unit_kernel(self.folded.take(v))
 
 
@@ -105,7 +105,9 @@ def unit_kernel(A: Gram, single: bool = False) -> np.ndarray:
 
 
 def taken(K: np.ndarray, index: np.ndarray) -> np.ndarray:
-    """Return some rows of a matrix, and the same columns."""
+    """Return some rows of a matrix and the same columns; a view where they are in one piece."""
+    if (np.diff(index) == 1).all():
+        return K[index[0] : index[-1] + 1, index[0] : index[-1] + 1]
     return np.asarray(K.take(index, axis=0).take(index, axis=1))
 
 

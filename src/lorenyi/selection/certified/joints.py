@@ -148,7 +148,7 @@ class Joint:
         counts = [math.ceil(LIMITS.ranks * part.share) for part in parts]
         each = [part.below(count) for part, count in zip(parts, counts, strict=True)]
         theta = np.sort(np.concatenate(each))[::-1]
-        slack = max(2 * part.block.roundoff for part in parts) + (64 + max(counts)) * EPS
+        slack = max(2 * part.chosen.roundoff for part in parts) + (64 + max(counts)) * EPS
         rest = max(1.0 - float(np.sum(theta)) * (1 - slack), 0.0)
         pair = enclose_sum(theta, self.n, 1.0, largest=rest, slack=slack * np.cumsum(theta))
         low, high = map(self._bits, pair)
@@ -159,7 +159,7 @@ class Joint:
 
     def _norm(self, parts: Sequence[Part]) -> tuple[float, float, float]:
         """Return -log2 of the squared Frobenius norm: bounds, and what is between."""
-        slack = max(4 * part.block.roundoff for part in parts) + 128 * EPS
+        slack = max(4 * part.chosen.roundoff for part in parts) + 128 * EPS
         missing = parts[0].column.missing
         norm = sum(part.squared_norm() for part in parts)
         ends = (norm + missing) * (1 + slack), norm, max(norm * (1 - slack), 1 / self.n)

@@ -140,7 +140,7 @@ class Kernels:
         if chosen is not None and self.entropy.rank is not None:
             widest = max((column for _, column in columns), key=lambda c: len(c.folded))
             if not all(part.is_small for part in chosen.parts(widest, labelled)):
-                chosen.prepare(labelled)
+                chosen.values  # noqa: B018 (once, before several threads ask for it)
         many = chosen is None and int(self._code(given, target).max()) >= LIMITS.pairs
 
         def measure(task: tuple[tuple[Joint, int, Wanted], tuple[Gram, Column]]) -> None:
@@ -190,14 +190,12 @@ class Kernels:
         if not fits(24 * m**2):
             return None
         grams = [self._column(i)[0] for i in given] + ([self._target] if joined else [])
-        before = self._chosen.get((given[:-1], joined)) if given else None
         made = Chosen(
             grams,
             code,
             _arrays.to_numpy(self._target.weights),
             self._ends,
             len(self.sorted) if eigenvalues else rank or 1,
-            None if before is None else (before, self._column(given[-1])[1]),
         )
         self._chosen[key] = made
         self._drop()
