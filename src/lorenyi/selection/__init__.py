@@ -1,4 +1,4 @@
-"""Feature selection by what columns jointly tell about a target, at home in scikit-learn.
+"""Feature selection by the joint information of columns about a target, as in scikit-learn.
 
 >>> from sklearn.datasets import load_breast_cancer
 >>> from lorenyi.selection import InformationSelector

@@ -26,21 +26,11 @@ SHARE_ROWS = 20_000  # pairs of a block from which the effective share is estima
 
 @dataclass(frozen=True)
 class Columns:
-    """The columns of some variables, as kernels read them.
+    """The columns of some variables, as kernels read them."""
 
-    Parameters
-    ----------
-    numbers : array, n x d
-        Over the bandwidth, float32.
-    labels : array, n x e
-        Codes.
-    places : list
-        For each variable, which columns of `numbers` and of `labels` are its own.
-    """
-
-    numbers: np.ndarray
-    labels: np.ndarray
-    places: list[tuple[list[int], list[int]]]
+    numbers: np.ndarray  # n x d, over the bandwidth, float32
+    labels: np.ndarray  # n x e, codes
+    places: list[tuple[list[int], list[int]]]  # of each variable's columns in both
 
     @classmethod
     def of(cls, variables: Sequence[Variable], bandwidth: float, scale: Scale) -> Columns:

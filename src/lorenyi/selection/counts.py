@@ -122,7 +122,7 @@ class Counts(Sampled):
 
 
 def _dense(code: np.ndarray, classes: int = 1) -> np.ndarray:
-    """Number the codes anew, all but their last digit, if most do not occur."""
+    """Renumber the codes, all but their last digit, if most do not occur."""
     if int(code.max()) <= FULL * len(code):
         return code
     return np.asarray(np.unique(code // classes, return_inverse=True)[1] * classes + code % classes)

@@ -131,7 +131,7 @@ class Criterion(BaseCriterion):
 
 @dataclass(frozen=True)
 class NeighborInformation(BaseCriterion):
-    r"""What similar rows tell about a row's own target: the default.
+    r"""Leave-one-out information about the target from similar rows: the default.
 
     With :math:`w_{ij}` the product of the kernels of the features between two rows and
     :math:`t_{ij}` that of the target (1 for equal labels), each row predicts its own target from
@@ -208,7 +208,7 @@ class JointInformation(Criterion):
 
     .. math:: I(x, s_1, \dots, s_k; y) = S(x, s_1, \dots, s_k) + S(y) - S(x, s_1, \dots, s_k, y)
 
-    It sees what features tell only together, and that a repeated one tells nothing new. The
+    It includes what features are informative of only together; a repeated one adds nothing. The
     score is that of the set after x has joined it.
 
     Parameters

@@ -6,7 +6,7 @@ equal labels). Kernels are :math:`\exp(-(x_i - x_j)^2 / \sigma^2)`, the square o
 and equality for labels.
 
 Rows are taken in blocks, each of which is compared within itself. All candidates are scored at
-once, by a product of matrices for each row, and kernels are made anew wherever they are needed: to
+once, by a product of matrices for each row, and kernels are computed wherever they are needed: to
 read them from memory takes as long.
 """
 
@@ -61,7 +61,7 @@ class Pairs(Sampled):
         self._rows = order[: self.count * size].reshape(self.count, size)
         self._blocks: list[Block] = []
         self._power: tuple[tuple[Features, float], float] | None = None
-        self._last: tuple[object, list[np.ndarray]] | None = None
+        self._last: tuple[object, np.ndarray, list[np.ndarray]] | None = None
 
     def first(self, candidates: int) -> int:
         """Return how many blocks a first look takes."""
@@ -109,7 +109,7 @@ class Pairs(Sampled):
     def neighbors(
         self, candidates: np.ndarray, given: Features, smoothing: float, share: float, look: Look
     ) -> np.ndarray:
-        """Return what the given features and a candidate tell by similar rows, in bits."""
+        """Return the neighbor information of the given features and a candidate, in bits."""
         sums = self._sums(candidates, given, self._exponent(given, share), look)
         bits = [
             _bits(s[:, 0::2], s[:, 1::2], self._chances(b, look), smoothing)
@@ -122,7 +122,7 @@ class Pairs(Sampled):
     def neighbors_alone(
         self, given: Features, smoothing: float, share: float, look: Look
     ) -> np.ndarray:
-        """Return what the given features tell by similar rows."""
+        """Return the neighbor information of the given features."""
         power = self._exponent(given, share)
         bits = [
             _bits(sums[:, :1], sums[:, 1:], b.p[:, None], smoothing)
@@ -135,7 +135,7 @@ class Pairs(Sampled):
     def neighbors_without(
         self, given: Features, smoothing: float, share: float, look: Look
     ) -> np.ndarray:
-        """Return what the given features tell without each of them."""
+        """Return the neighbor information of the given features without each of them."""
         power = self._exponent(given, share)
 
         def of(block: Block) -> np.ndarray:
@@ -145,7 +145,7 @@ class Pairs(Sampled):
         return self._replicated(parallel(of, self.blocks(look.blocks), self.workers))
 
     def likely_pairs(self, candidates: np.ndarray, count: int) -> list[tuple[int, int]]:
-        """Return the pairs of features that tell most by order 2, from sums over pairs of rows.
+        """Return the most informative pairs of features at order 2, from sums over pairs of rows.
 
         With K the kernels of all candidates at pairs of rows, K'K and K'(t K) hold the sums of all
         pairs of features. The mean of t under the weights k_a k_b is compared with that of all,
@@ -191,22 +191,29 @@ class Pairs(Sampled):
     def _sums(
         self, candidates: np.ndarray, given: Features, power: float, look: Look
     ) -> list[np.ndarray]:
-        key = (candidates.tobytes(), given, power, look)
-        if self._last is None or self._last[0] != key:
-            blocks = self.blocks(look.blocks)
-            for block in blocks:
-                block.log_weights(given)  # once, before several threads ask for them
+        """Return the sums of each block; those of the look before are not computed again."""
+        key = (given, power, look.permutations, look.skipped)
+        done: list[np.ndarray] = []
+        if self._last is not None and self._last[0] == key:
+            place = {i: k for k, i in enumerate(self._last[1].tolist())}
+            at = [place.get(i, -1) for i in candidates.tolist()]
+            done = [s[:, :, at] for s in self._last[2][: look.blocks]] if min(at) >= 0 else []
+        blocks = self.blocks(look.blocks)[len(done) :]
+        for block in blocks:
+            block.log_weights(given)  # once, before several threads ask for them
 
-            def of(task: tuple[Block, np.ndarray]) -> np.ndarray:
-                block, features = task
-                return block.sums_with(given, power, features, self._orders(block, look))
+        def of(task: tuple[Block, np.ndarray]) -> np.ndarray:
+            block, features = task
+            return block.sums_with(given, power, features, self._orders(block, look))
 
-            # Fewer blocks than cores: candidates are shared out as well.
-            parts = np.array_split(candidates, min(-(-cores() // len(blocks)), len(candidates)))
-            found = parallel(of, [(b, part) for b in blocks for part in parts], self.workers)
-            rows = [found[i : i + len(parts)] for i in range(0, len(found), len(parts))]
-            self._last = key, [np.concatenate(row, axis=2) for row in rows]
-        return self._last[1]
+        # Fewer blocks than cores: candidates are shared out as well.
+        some = min(-(-cores() // max(len(blocks), 1)), len(candidates))
+        tasks = [(b, part) for b in blocks for part in np.array_split(candidates, some)]
+        found = parallel(of, tasks, self.workers)
+        rows = [found[i : i + some] for i in range(0, len(found), some)]
+        done += [np.concatenate(row, axis=2) for row in rows]
+        self._last = key, candidates, done
+        return done
 
     def _orders(self, block: Block, look: Look) -> list[np.ndarray | None]:
         if not look.permutations:

@@ -151,7 +151,7 @@ def smallest(path: Path, judge: Judge) -> Path:
 
 
 def relevance(judge: Judge, search: Search, level: float) -> np.ndarray:
-    """Return for each feature the probability that it tells as much by itself if it tells nothing.
+    """Return the p-value of each feature by itself, against no information at all.
 
     Each is compared with its own permutations, and each of these with the others. Distances from
     their mean, in standard deviations, are pooled over all features, so that many features show

@@ -1,4 +1,4 @@
-"""The race of candidates: who has the largest score, from intervals that narrow as needed."""
+"""The candidate with the largest score, from intervals that are refined as needed."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ class Race:
         return _winner(candidates[active], scores[active], likely[active])
 
     def _first(self, candidates: np.ndarray, scores: Intervals) -> np.ndarray:
-        """Return who is measured first: who led in the step before, and who seems to now."""
+        """Return whom to measure first: the leaders of the step before, and of cheap bounds."""
         gaps = np.array([self._behind.get(i, np.inf) for i in candidates.tolist()])
         before = np.argsort(gaps, kind="stable")[: AHEAD if np.isfinite(gaps).any() else 0]
         now = np.argsort(-scores.high, kind="stable")[:1]

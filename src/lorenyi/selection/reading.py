@@ -121,14 +121,14 @@ def variable(
 
 
 def _require_distinct(column: Column, discrete: bool) -> None:
-    """Refuse integers whose values count, if float64 does not tell them apart."""
+    """Refuse integers whose values count, if they are not distinct in float64."""
     values = column.values
     if not discrete or values.dtype.kind not in "iu":
         return
     if len(np.unique(values)) > len(np.unique(values.astype(np.float64))):
         raise ValueError(
-            f"discrete_features: {column.label} has integers beyond 2^53, which as numbers are not "
-            "told apart; name it in categorical_features instead"
+            f"discrete_features: {column.label} has integers beyond 2^53, which are not "
+            "distinct as numbers; name it in categorical_features instead"
         )
 
 

@@ -17,19 +17,12 @@ GROUPS = 25  # of rows that are left out in turn: a standard error has 14 % of i
 class Look:
     """How much of the data to look at.
 
-    Parameters
-    ----------
-    blocks : int
-        Of rows.
-    permutations : int
-        If any: candidates are scored against permuted rows of everything else, so many times.
-    skipped : int
-        Permutations before these.
+    With permutations, candidates are scored against permuted rows of everything else.
     """
 
-    blocks: int
+    blocks: int  # of rows
     permutations: int = 0
-    skipped: int = 0
+    skipped: int = 0  # permutations before these
 
 
 class Sampled(ABC):
@@ -37,11 +30,6 @@ class Sampled(ABC):
 
     For c candidates a quantity is an array of c x r: first the value, then its values without each
     group of rows in turn (the jackknife's replicates); or one value for each permutation.
-
-    Parameters
-    ----------
-    seed : int
-        Of whatever is random.
     """
 
     count: int  # blocks of rows that there are
@@ -73,7 +61,7 @@ class Sampled(ABC):
 
     @abstractmethod
     def likely_pairs(self, candidates: np.ndarray, count: int) -> list[tuple[int, int]]:
-        """Return the pairs of features that seem to tell most together, or all of them."""
+        """Return the pairs of features that seem most informative together, or all of them."""
 
     @abstractmethod
     def target_entropy(self, look: Look) -> float:
@@ -82,18 +70,10 @@ class Sampled(ABC):
 
 @dataclass(frozen=True, eq=False)
 class Scores:
-    """Scores of candidates, with their replicates.
+    """Scores of candidates in bits, and their replicates without each group of rows."""
 
-    Attributes
-    ----------
-    values : array of c
-        In bits.
-    replicates : array, c x groups
-        The scores without each group of rows.
-    """
-
-    values: np.ndarray
-    replicates: np.ndarray
+    values: np.ndarray  # c
+    replicates: np.ndarray  # c x groups
 
     @classmethod
     def of(cls, found: np.ndarray) -> Scores:

@@ -18,46 +18,22 @@ TIE = 1e-9  # bits: less is rounding
 
 @dataclass(frozen=True)
 class Stop:
-    """When a search ends by itself, and what each step is compared with.
+    """When a search ends by itself, and what each step is compared with."""
 
-    Parameters
-    ----------
-    level : float
-        Probability of choosing a feature although none tells anything more.
-    tol : float
-        What a feature must add to the score, more than that, in bits.
-    permutations : int, optional
-        To compare with; as many as the level needs by default.
-    ends : bool
-        Whether it ends; else steps have p-values all the same.
-    """
-
-    level: float = 0.05
-    tol: float = 0.0
-    permutations: int | None = None
-    ends: bool = True
+    level: float = 0.05  # probability of choosing a feature although none is informative
+    tol: float = 0.0  # bits: what a feature must add to the score, more than that
+    permutations: int | None = None  # to compare with; as many as the level needs by default
+    ends: bool = True  # whether it ends; else steps have p-values all the same
 
 
 @dataclass
 class Path:
-    """What a search found.
+    """What a search found."""
 
-    Attributes
-    ----------
-    steps : list of Step
-        In order of selection.
-    refused : Step, optional
-        The best candidate that was not good enough.
-    dropped : list of int
-        Features that a step back took out again, or a backward search, the last one first.
-    target_entropy : float
-        What there is to be known about the target.
-    """
-
-    steps: list[Step] = field(default_factory=list)
-    refused: Step | None = None
-    dropped: list[int] = field(default_factory=list)
-    target_entropy: float = np.nan
+    steps: list[Step] = field(default_factory=list)  # in order of selection
+    refused: Step | None = None  # the best candidate that was not good enough
+    dropped: list[int] = field(default_factory=list)  # features taken out again, the last one first
+    target_entropy: float = np.nan  # bits that there are to be known about the target
 
     @property
     def features(self) -> list[int]:
@@ -69,36 +45,17 @@ class Path:
 class Search:
     """A greedy search, as a value.
 
-    Parameters
-    ----------
-    count : int
-        How many features, at most with a `stop`.
-    first : sequence of int
-        Features that must be in, chosen before all others.
-    last : sequence of int
-        Features that tell nothing (constant ones), chosen when no others are left.
-    same : sequence of int
-        A number for each feature, equal where one repeats the other; repetitions of a chosen
-        feature wait until no others are left.
-    stop : Stop, optional
-        Ends the search before.
-    start : int
-        How many features are chosen together at first: 1, 2 or 3.
-    floating : bool
-        After each step, take out features without which the rest score better than any set of that
-        size before.
-    deadline : float
-        On the clock of `time.monotonic`: no step is begun after it.
+    A feature that repeats a chosen one waits until no others are left, and so do constant ones.
     """
 
-    count: int
-    first: Sequence[int]
-    last: Sequence[int]
-    same: Sequence[int]
+    count: int  # features, at most with a `stop`
+    first: Sequence[int]  # features that must be in, chosen before all others
+    last: Sequence[int]  # constant features
+    same: Sequence[int]  # a number for each feature, equal where one repeats the other
     stop: Stop | None = None
-    start: int = 1
-    floating: bool = False
-    deadline: float = np.inf
+    start: int = 1  # features that are chosen together at first: 1, 2 or 3
+    floating: bool = False  # after each step, take out features without which the rest score better
+    deadline: float = np.inf  # of `time.monotonic`: no step is begun after it
 
     def forward(self, judge: Judge, report: Reporter) -> Path:
         """Add the best companion of those chosen before, one at a time."""
@@ -142,7 +99,7 @@ class Search:
             chosen.remove(worst)
             path.dropped.insert(0, worst)
             report.step(f"without feature {worst}: {scores.max():.4f} bits")
-        while len(path.steps) < len(chosen):  # the order in which they tell most
+        while len(path.steps) < len(chosen):  # in order of their information
             done = tuple(path.features)
             left = [i for i in self.first if i not in done][:1]
             rest = left or [i for i in chosen if i not in done]
@@ -165,7 +122,7 @@ class Search:
         return [alone.feature, *(i for i in found if i != alone.feature)]
 
     def _candidates(self, chosen: Features) -> tuple[np.ndarray, bool]:
-        """Return the features to choose from, and whether they may tell something new."""
+        """Return the features to choose from, and whether they may be informative."""
         free = [i for i in range(len(self.same)) if i not in chosen]
         seen = {self.same[i] for i in chosen}
         fresh = [i for i in free if self.same[i] not in seen and i not in self.last]

@@ -30,7 +30,7 @@ DEFAULT = NeighborInformation()
 
 
 class InformationSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
-    r"""Choose the features that together tell most about the target.
+    r"""Choose the features that are jointly most informative about the target.
 
     A greedy search: at each step the candidate with the largest criterion joins the chosen ones,
     by default `NeighborInformation`, a leave-one-out estimate of the information that the whole set
@@ -42,8 +42,8 @@ class InformationSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     n_features_to_select : int, float or {"auto", "relevant", "smallest"}
         How many features (groups count once), or a share of them. "auto": go on while the best
         candidate adds something and scores better than the best of permuted ones, the first
-        included (see `level`); there may be none. "relevant": those, and every feature that tells
-        something by itself, redundant ones included, with a false discovery rate of at most
+        included (see `level`); there may be none. "relevant": those, and every feature that is
+        informative by itself, redundant ones included, with a false discovery rate of at most
         `level`. "smallest": the shortest part of the path of "auto" whose score is within a
         standard error of the best.
     criterion : criterion
@@ -74,11 +74,10 @@ class InformationSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         After each step forward, take out features without which the rest score better than any set
         of that size before. For criteria of the set.
     start : {"single", "pair", "triple"}
-        Begin with the best one, two or three columns together, untested: so that columns are found
-        which tell something only together, such as those of an exclusive or. For criteria of the
-        set.
+        Begin with the best one, two or three columns together, untested, to find columns that are
+        informative only together (an exclusive or). For criteria of the set.
     level : float
-        Probability of choosing a feature, at a step, although none tells anything more.
+        Probability of choosing a feature, at a step, although none is informative.
     tol : float
         With "auto": a feature must add more than so many bits.
     n_permutations : int, optional
@@ -91,8 +90,7 @@ class InformationSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     n_jobs : int, optional
         Threads: None is 1, -1 all cores.
     progress : bool or callable, optional
-        None: a bar after some seconds where somebody watches; or a function of a message and a
-        number.
+        None: a bar after some seconds on a terminal; or a function of a message and a number.
     random_state : int, RandomState or None
         Seed of the rows looked at and of permutations.
 
@@ -112,13 +110,13 @@ class InformationSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     score_bounds_ : array, k x 2
         Certified ends of the scores, where the entropy is a `Renyi`: they bound the computation.
     path_ : SelectionPath
-        Every step: candidates, scores, errors, p-values, and who was within a standard error.
+        Every step: candidates, scores, errors, p-values, and ties within a standard error.
     ranking_ : array of int
         1 for the first chosen; those not chosen follow, as the last step saw them.
     support_ : array of bool
         Mask of the chosen columns.
     target_entropy_ : float
-        What there is to be told about the target, measured as in the scores.
+        The entropy of the target, measured as in the scores.
     relevance_p_values_ : array
         With "relevant": of each column by itself.
     categorical_, task_, kernel_, criterion_, feature_groups_
@@ -129,7 +127,7 @@ class InformationSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     Notes
     -----
     Constant columns and columns that repeat a chosen one (up to shift, scale and, for categories,
-    names) tell nothing new: they are chosen only when no others are left. `sample_weight` holds
+    names) add nothing: they are chosen only when no others are left. `sample_weight` holds
     frequencies: weight 2 is a row given twice, weight 0 a row left out. Of a table with more rows
     than the criterion looks at (16,000 by default), so many are drawn at random; Dask collections
     and Parquet data sets are never collected. Sparse input is refused.
@@ -300,25 +298,16 @@ class InformationSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         if not chosen and path.refused is not None:
             warnings.warn(
                 f"no feature was selected: the best of {len(units)}, {self.path_.best_refused}, "
-                f"tells no more about y than chance does (level={self.level:g}); ask for a number "
-                "of features to choose them all the same",
+                f"is no more informative about y than chance (level={self.level:g}); ask for a "
+                "number of features to choose them all the same",
                 UserWarning,
                 stacklevel=3,
             )
 
     def terms(self, X: Any, y: Any, sample_weight: Any = None) -> Callable[..., Terms]:
-        """Return the informations that criteria are made of, measured as this selector does.
+        """Return a function of candidates and given features (numbers of `feature_groups_`).
 
-        Parameters
-        ----------
-        X, y, sample_weight
-            As for `fit`.
-
-        Returns
-        -------
-        callable
-            Of candidates and given features (numbers of `feature_groups_`), which gives their
-            `Terms`: relevance, redundancy and so on.
+        It gives their `Terms`, such as relevance and redundancy, measured as `fit` does.
         """
         seed = options.seed_of(self.random_state)
         other = clone(self)
@@ -326,17 +315,7 @@ class InformationSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         return terms_of(self.criterion.engine(table, seed, options.threads(self.n_jobs)))
 
     def transform(self, X: Any) -> Any:
-        """Return the chosen columns of X, in the order they have there.
-
-        Parameters
-        ----------
-        X : array or data frame, n x d
-            Features.
-
-        Returns
-        -------
-        array or data frame, n x k
-        """
+        """Return the chosen columns of X, in the order they have there."""
         check_is_fitted(self)
         kept = _get_output_config("transform", estimator=self)["dense"]
         if kept == "polars" and type(X).__module__.split(".")[0] == "polars":

@@ -21,21 +21,11 @@ MAX_POINTS = 10**6  # that permutations write out, one row each
 
 @dataclass(frozen=True, eq=False)
 class Variable:
-    """One feature, or the target: columns that come in or out together.
+    """One feature, or the target: columns that come in or out together."""
 
-    Parameters
-    ----------
-    numbers : array, n x d
-        Numeric columns; NaN stands for a missing value, which is a value of its own.
-    symbols : array of int, n x e
-        Codes of nominal columns.
-    discrete : array of bool, d
-        Numeric columns whose values are not put into bins.
-    """
-
-    numbers: np.ndarray
-    symbols: np.ndarray
-    discrete: np.ndarray
+    numbers: np.ndarray  # n x d; NaN stands for a missing value, which is a value of its own
+    symbols: np.ndarray  # n x e: codes of categorical columns
+    discrete: np.ndarray  # d: numeric columns whose values are not put into bins
 
     def take(self, index: np.ndarray) -> Variable:
         """Return the variable of the rows at these positions."""
@@ -64,7 +54,7 @@ class Variable:
         return _standardized(self.numbers, weights)
 
     def signature(self, standardize: bool, weights: np.ndarray | None) -> bytes:
-        """Return bytes that are equal for variables that tell the same."""
+        """Return bytes that are equal for variables with the same information."""
         X = np.nan_to_num(self.standardized(weights) if standardize else self.numbers, nan=np.inf)
         leading = np.argmax(np.abs(X) > 0.5 * np.abs(X).max(axis=0, initial=0.0), axis=0)
         negative = X[leading, np.arange(X.shape[1])] < 0
@@ -112,29 +102,14 @@ def _standardized(X: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """Features and target of the same rows.
+    """Features and target of the same rows."""
 
-    Parameters
-    ----------
-    features : sequence of Variable
-        Candidates of a search.
-    target : Variable
-        What they are to tell about.
-    weights : array, optional
-        Frequencies of the rows.
-    kernel : Kernel
-        Of numeric columns.
-    standardize : bool
-        Whether numeric columns are standardized before the kernel.
-    cluster : callable, optional
-        Sends a table to workers, for candidates to be measured there (`reading.workers_of`).
-    """
-
-    features: Sequence[Variable]
+    features: Sequence[Variable]  # candidates of a search
     target: Variable
-    weights: np.ndarray | None = None
-    kernel: Kernel = Gaussian(1.0)
-    standardize: bool = True
+    weights: np.ndarray | None = None  # frequencies of the rows
+    kernel: Kernel = Gaussian(1.0)  # of numeric columns
+    standardize: bool = True  # whether these are standardized before
+    # Sends a table to workers, for candidates to be measured there (`reading.workers_of`).
     cluster: Callable[[Any], Spread | None] | None = None
 
     def __len__(self) -> int:

@@ -86,13 +86,13 @@ class Terms(ABC):
 
     @cached_property
     def set_relevance(self) -> Any:
-        """I(x, s_1, ..., s_k; y): what all of them together tell about y, an array of c."""
+        """I(x, s_1, ..., s_k; y): joint information of all about y, an array of c."""
         chosen, y = self.chosen, self.alone((), True)
         return self.joint(chosen, False) - self.joint(chosen, True) + y
 
     @cached_property
     def chosen_relevance(self) -> Any:
-        """I(s_1, ..., s_k; y): what the chosen features tell without x, an array of c or of 1."""
+        """I(s_1, ..., s_k; y): without x, an array of c or of 1."""
         if not self.chosen:
             return np.zeros(len(self.candidates))
         return self.alone(self.chosen, False) + self.alone((), True) - self.alone(self.chosen, True)
@@ -142,8 +142,8 @@ class CertifiedTerms(Terms):
     tol : float
         Width in bits to which an entropy must be known.
     above : float, optional
-        Only upper bounds of scores are wanted, and those above this one, where a term can tell
-        which bounds of entropies these need (`set_relevance` can).
+        Only upper bounds of scores are wanted, and those above this one, where a term
+        knows which bounds of entropies these need (`set_relevance` does).
     """
 
     def __init__(

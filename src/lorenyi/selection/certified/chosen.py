@@ -40,15 +40,6 @@ class Chosen:
         Where classes begin, and where the last ends.
     rank : int
         How many eigenvalues count, about.
-
-    Attributes
-    ----------
-    kernel : array, m x m
-        Of the distinct rows, with ones on the diagonal; float32 where they are many.
-    gram : Gram, optional
-        The same in float64, not computed; none where nothing is chosen.
-    roundoff : float
-        Relative size of the rounding in the kernel.
     """
 
     def __init__(
@@ -61,7 +52,9 @@ class Chosen:
     ) -> None:
         self.code = code if 2 * int(code.max()) < len(code) else np.arange(len(code))
         self.weights, self.ends, self.rank = weights, ends, rank
-        self.gram, self.roundoff, self.kernel = None, 0.0, np.ones((1, 1))
+        self.gram: Gram | None = None  # of the distinct rows; none where nothing is chosen
+        self.roundoff = 0.0  # relative size of the rounding in the kernel
+        self.kernel = np.ones((1, 1))  # with ones on the diagonal; float32 where rows are many
         if grams:
             self.gram = fold(grams, self.code)
             double = len(self.gram) <= LIMITS.dense
@@ -124,28 +117,14 @@ class Chosen:
 
 @dataclass(eq=False)
 class Part:
-    """One diagonal block of the joint of chosen features and a candidate.
-
-    Parameters
-    ----------
-    chosen : Chosen
-        The chosen features.
-    column : Column
-        The candidate.
-    g, v : array of int
-        Row of the chosen features, ascending, and value of the candidate.
-    weights : array
-        Relative weights of these pairs.
-    share : int
-        About how many of the leading eigenvalues of the whole it holds.
-    """
+    """One diagonal block of the joint of chosen features and a candidate."""
 
     chosen: Chosen
-    column: Column
-    g: np.ndarray
-    v: np.ndarray
-    weights: np.ndarray
-    share: int
+    column: Column  # the candidate
+    g: np.ndarray  # rows of the chosen features, ascending
+    v: np.ndarray  # values of the candidate
+    weights: np.ndarray  # relative weights of these pairs
+    share: int  # about how many of the leading eigenvalues of the whole it holds
 
     def __len__(self) -> int:
         return len(self.v)

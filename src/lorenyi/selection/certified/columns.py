@@ -17,34 +17,19 @@ from lorenyi.spectra.cholesky import Factor
 
 @dataclass(frozen=True, eq=False)
 class Column:
-    r"""A feature: its kernel between its distinct values, and factors below that.
+    r"""A feature: its kernel k between its distinct values, and factors below that.
 
-    Parameters
-    ----------
-    codes : array of int
-        Which value each row has.
-    folded : Gram
-        Of the values, in the order of their codes.
-    factor : array, l x r
-        Columns with :math:`\Phi \Phi' \preceq k`, orthogonal with respect to the weights, largest
-        first.
-    values : array, r
-        Their squared norms.
-    rest : float
-        The (weighted) trace that the factor leaves out.
-    square : array, l x s
-        A factor of the squared kernel.
-    missing : float
-        The trace that this one leaves out.
+    :math:`\Phi \Phi' \preceq k`, with columns that are orthogonal with respect to the weights,
+    largest first; and a factor of the squared kernel.
     """
 
-    codes: np.ndarray
-    folded: Gram
-    factor: np.ndarray
-    values: np.ndarray
-    rest: float
-    square: np.ndarray
-    missing: float
+    codes: np.ndarray  # which value each row has
+    gram: Gram  # of all rows
+    folded: Gram  # of the values, in the order of their codes
+    factor: np.ndarray  # l x r
+    values: np.ndarray  # r: squared norms of its columns
+    square: np.ndarray  # l x s
+    missing: float  # the (weighted) trace that this one leaves out
 
     @classmethod
     def of(cls, A: Gram, codes: np.ndarray, squared: bool) -> Column:
@@ -57,8 +42,7 @@ class Column:
         keep = values > 0.1 * LIMITS.left_out * values[-1]
         factor = flushed((first.F @ Z[:, keep][:, ::-1] / root).astype(np.float32))
         square = flushed((second.F / root).astype(np.float32))
-        rest = max(first.rest, 0.0) + float(np.sum(values[~keep]))
-        return cls(codes, folded, factor, values[keep][::-1], rest, square, second.rest)
+        return cls(codes, A, folded, factor, values[keep][::-1], square, second.rest)
 
     @cached_property
     def few(self) -> np.ndarray | None:

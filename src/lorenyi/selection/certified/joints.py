@@ -23,20 +23,10 @@ Side: TypeAlias = Literal["low", "high", "both"]  # the bounds that are wanted
 
 
 class Wanted(NamedTuple):
-    """How well an entropy is to be known.
+    """How well an entropy is to be known."""
 
-    Parameters
-    ----------
-    tol : float
-        Width in bits that is narrow enough.
-    enough : float
-        A lower bound that is as high, or an upper bound that is as low, need not be better.
-    side : {"low", "high", "both"}
-        The bounds that are wanted.
-    """
-
-    tol: float
-    enough: float = math.nan
+    tol: float  # width in bits that is narrow enough
+    enough: float = math.nan  # a lower bound as high, or an upper bound as low, need not be better
     side: Side = "both"
 
     @property
@@ -58,23 +48,11 @@ class Joint:
 
     A factor below the joint bounds it from above, at order 2 its norm from below, without its
     matrix. Then come all eigenvalues of a small one, and for others the proof of a solver.
-
-    Parameters
-    ----------
-    entropy : Renyi
-        The functional.
-    n : float
-        Number of points.
-
-    Attributes
-    ----------
-    found : Estimate, optional
-        What is known.
     """
 
     def __init__(self, entropy: Renyi, n: float) -> None:
         self.entropy, self.n = entropy, n
-        self.found: Estimate | None = None
+        self.found: Estimate | None = None  # what is known
         self._bounded = False
         self._proven = math.inf  # the tolerance of the last proof
 
@@ -85,7 +63,7 @@ class Joint:
         return wanted.met(self.found) or self._proven <= wanted.tol
 
     def learned(self, found: Estimate | None, wanted: Wanted) -> None:
-        """Take what another has found who was asked for the same."""
+        """Take the result of a worker that was asked for the same."""
         if found is not None:
             self._keep(found.low, float(found), found.high, found.failure)
         if not wanted.cheap:

@@ -53,7 +53,7 @@ class Kernels:
         self.sorted, ends = _by_class(table, self.labels)
         self._ends = ends
         self._target = self.sorted.target_gram()
-        self._columns: dict[int, tuple[Gram, Column]] = {}
+        self._columns: dict[int, Column] = {}
         self._chosen: dict[tuple[Features, bool], Chosen] = {}
         self._joints: dict[tuple[frozenset[int], bool], Joint] = {}
 
@@ -138,13 +138,13 @@ class Kernels:
         chosen = self._made(given, target)
         labelled = target and self.labels
         if chosen is not None and self.entropy.rank is not None:
-            widest = max((column for _, column in columns), key=lambda c: len(c.folded))
+            widest = max(columns, key=lambda column: len(column.folded))
             if not all(part.is_small for part in chosen.parts(widest, labelled)):
                 chosen.values  # noqa: B018 (once, before several threads ask for it)
         many = chosen is None and int(self._code(given, target).max()) >= LIMITS.pairs
 
-        def measure(task: tuple[tuple[Joint, int, Wanted], tuple[Gram, Column]]) -> None:
-            (joint, i, wanted), (_, column) = task
+        def measure(task: tuple[tuple[Joint, int, Wanted], Column]) -> None:
+            (joint, i, wanted), column = task
             parts = None if chosen is None else chosen.parts(column, labelled)
             large = many if parts is None else max(map(len, parts)) > LIMITS.pairs
             joint.until(
@@ -153,12 +153,11 @@ class Kernels:
 
         parallel(measure, list(zip(missing, columns, strict=True)), self.workers)
 
-    def _column(self, i: int) -> tuple[Gram, Column]:
-        """Return the Gram of a feature, and its factors."""
+    def _column(self, i: int) -> Column:
         if i not in self._columns:
             A = self.sorted.gram(i)
             squared = self.entropy.alpha == 2 and len(self.sorted) <= LIMITS.pairs
-            self._columns[i] = A, Column.of(A, self.sorted.features[i].values, squared)
+            self._columns[i] = Column.of(A, self.sorted.features[i].values, squared)
         return self._columns[i]
 
     def _code(self, features: Features, target: bool) -> np.ndarray:
@@ -172,7 +171,7 @@ class Kernels:
 
     def _gram(self, features: Features, target: bool) -> Gram:
         """Return the Gram of some features (and the target), equal rows as one."""
-        grams = [self._column(i)[0] for i in features] + ([self._target] if target else [])
+        grams = [self._column(i).gram for i in features] + ([self._target] if target else [])
         return fold(grams, self._code(features, target))
 
     def _made(self, given: Features, target: bool) -> Chosen | None:
@@ -189,7 +188,7 @@ class Kernels:
             return None
         if not fits(24 * m**2):
             return None
-        grams = [self._column(i)[0] for i in given] + ([self._target] if joined else [])
+        grams = [self._column(i).gram for i in given] + ([self._target] if joined else [])
         made = Chosen(
             grams,
             code,
