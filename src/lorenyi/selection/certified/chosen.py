@@ -20,6 +20,7 @@ from lorenyi import _arrays
 from lorenyi.gram import Gram
 from lorenyi.selection.certified.columns import Column, flushed, fold, taken, unit_kernel
 from lorenyi.selection.certified.limits import LIMITS
+from lorenyi.selection.certified.proof import Rounding
 from lorenyi.spectra.krylov import orthonormalised
 
 EPS = float(np.finfo(np.float32).eps)
@@ -139,6 +140,10 @@ class Part:
         """Whether all eigenvalues cost no more than bounds on them."""
         return len(self) <= max(LIMITS.bounded, 4 * self.share)
 
+    def is_whole(self, last: bool) -> bool:
+        """Tell whether all eigenvalues in float64 come next, or as the last resort."""
+        return len(self) <= LIMITS.dense and (last or self.chosen.kernel.dtype == np.float64)
+
     def products(self, count: int) -> np.ndarray:
         """Return a factor below the matrix: the largest products of a column of each factor."""
         sizes = np.outer(self.chosen.values, self.column.values).ravel()
@@ -155,6 +160,14 @@ class Part:
         values = _arrays.eigvalsh((G.T @ G).astype(np.float64))[::-1]
         return np.asarray(np.maximum(values, 0.0))[: len(self)]
 
+    def near(self, count: int) -> np.ndarray:
+        """Return columns near the leading eigenvectors."""
+        G = self.products(3 * count // 2)
+        values, Z = _arrays.eigh(G.T @ G)  # float32 is enough for a start
+        count = min(count, int(np.sum(values > LIMITS.resolved * values[-1])))
+        Z = Z[:, -count:] / np.sqrt(values[-count:])
+        return np.asarray(G @ np.ascontiguousarray(Z, dtype=G.dtype))
+
     def squared_norm(self) -> float:
         """Return the sum of the squared entries, less what the squared kernel's factor lacks."""
         psi = self.weights[:, None].astype(np.float32) * self.column.square[self.v]
@@ -163,24 +176,31 @@ class Part:
         squares = taken(self.chosen.squares, self.g[first])
         return float(np.einsum("ij,ij->", psi, squares @ psi, dtype=np.float64))
 
-    def matrix(self) -> np.ndarray:
-        """Return the matrix, in float64."""
-        root = np.sqrt(self.weights)[:, None]
-        J = self.column.kernel(self.v)
-        J *= root
-        J *= root.T
-        K, gram = self.chosen.kernel, self.chosen.gram
-        if K.dtype != np.float64 and gram is not None:
+    def matrix(self, double: bool) -> np.ndarray:
+        """Return the matrix: in float64, or in float32 and less what the factor leaves out."""
+        root, K, gram = np.sqrt(self.weights)[:, None], self.chosen.kernel, self.chosen.gram
+        if double:
+            J = self.column.kernel(self.v)
+            J *= root
+            J *= root.T
+        else:
+            phi = (root * self.column.factor[self.v]).astype(np.float32)
+            J = phi @ phi.T
+        if double and K.dtype != np.float64 and gram is not None:
             J *= unit_kernel(gram.take(self.g))
         else:
             J *= taken(K, self.g)
-        return J
+        return np.asarray(J)
 
-    @property
-    def roundoff(self) -> float:
-        """Relative size of the rounding in its entries."""
-        of_chosen = 0.0 if self.chosen.gram is None else self.chosen.gram.roundoff
-        return self.column.folded.roundoff + of_chosen + 4 * float(np.finfo(np.float64).eps)
+    def rounding(self, double: bool) -> Rounding:
+        """Return what that matrix differs by."""
+        relative, eps = self.column.folded.roundoff, float(np.finfo(np.float64).eps)
+        if double:
+            of_chosen = 0.0 if self.chosen.gram is None else self.chosen.gram.roundoff
+            return Rounding(relative + of_chosen + 4 * eps, 0.0)
+        # A factor's entries are sums of as many products as it has columns.
+        own = (4 + self.column.factor.shape[1]) * EPS
+        return Rounding(self.chosen.roundoff + own, self.column.rest)
 
 
 def _counted(code: np.ndarray, size: int, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -28,8 +28,9 @@ class Column:
     folded: Gram  # of the values, in the order of their codes
     factor: np.ndarray  # l x r
     values: np.ndarray  # r: squared norms of its columns
+    rest: float  # the (weighted) trace that it leaves out
     square: np.ndarray  # l x s
-    missing: float  # the (weighted) trace that this one leaves out
+    missing: float  # the trace that this one leaves out
 
     @classmethod
     def of(cls, A: Gram, codes: np.ndarray, squared: bool) -> Column:
@@ -42,7 +43,8 @@ class Column:
         keep = values > 0.1 * LIMITS.left_out * values[-1]
         factor = flushed((first.F @ Z[:, keep][:, ::-1] / root).astype(np.float32))
         square = flushed((second.F / root).astype(np.float32))
-        return cls(codes, A, folded, factor, values[keep][::-1], square, second.rest)
+        rest = max(first.rest, 0.0) + float(np.sum(values[~keep]))
+        return cls(codes, A, folded, factor, values[keep][::-1], rest, square, second.rest)
 
     @cached_property
     def few(self) -> np.ndarray | None:

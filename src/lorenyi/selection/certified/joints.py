@@ -9,15 +9,15 @@ from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
-from lorenyi import _arrays
 from lorenyi.entropy import renyi_entropy
 from lorenyi.estimate import Estimate
 from lorenyi.functionals import Renyi
 from lorenyi.gram import Gram
 from lorenyi.selection.certified.chosen import EPS, Part
+from lorenyi.selection.certified.enclosure import Enclosure, complete
 from lorenyi.selection.certified.limits import LIMITS
 from lorenyi.spectra import Auto, PivotedCholesky, Spectrum, enclosure
-from lorenyi.spectra.bounds import enclose_sum, union
+from lorenyi.spectra.bounds import enclose_sum, spread_from, together, union
 
 Side: TypeAlias = Literal["low", "high", "both"]  # the bounds that are wanted
 
@@ -47,20 +47,29 @@ class Joint:
     """An entropy that is known the better the more is asked of it.
 
     A factor below the joint bounds it from above, at order 2 its norm from below, without its
-    matrix. Then come all eigenvalues of a small one, and for others the proof of a solver.
+    matrix. Products with that in float32 bound it closer: from above, with random columns from both
+    sides. A small one has all its eigenvalues instead. What is left is for the solver to prove.
     """
 
     def __init__(self, entropy: Renyi, n: float) -> None:
         self.entropy, self.n = entropy, n
         self.found: Estimate | None = None  # what is known
-        self._bounded = False
+        self.off = math.inf  # of the upper bound, in bits, about
+        self._bounded = self._slow = self._stuck = False
+        self._seen: Enclosure | None = None
+        self._width = math.inf  # by the products so far
         self._proven = math.inf  # the tolerance of the last proof
+
+    def forget(self) -> None:
+        """Give up what takes memory; what was found stays."""
+        self._seen = None
 
     def met(self, wanted: Wanted) -> bool:
         """Tell whether it is known well enough, or nothing more can be learned."""
         if self.found is None:
             return False
-        return wanted.met(self.found) or self._proven <= wanted.tol
+        settled = wanted.side == "high" and self.off <= 0.5 * wanted.tol
+        return wanted.met(self.found) or settled or self._proven <= wanted.tol
 
     def learned(self, found: Estimate | None, wanted: Wanted) -> None:
         """Take the result of a worker that was asked for the same."""
@@ -70,7 +79,12 @@ class Joint:
             self._proven = min(self._proven, wanted.tol)
 
     def until(
-        self, wanted: Wanted, gram: Callable[[], Gram], parts: Sequence[Part] | None, large: bool
+        self,
+        wanted: Wanted,
+        gram: Callable[[], Gram],
+        parts: Sequence[Part] | None,
+        smooth: bool,
+        large: bool,
     ) -> None:
         """Learn more until that is good enough.
 
@@ -82,18 +96,26 @@ class Joint:
             Returns the Gram of all variables, equal rows as one.
         parts : sequence of Part, optional
             Its diagonal blocks, made of what is kept of the chosen features.
+        smooth : bool
+            Whether a Cholesky factor of it is cheaper than a product with it.
         large : bool
-            Whether there are too many rows for a matrix of all pairs.
+            Whether there are too many rows for either.
         """
         if not self.met(wanted) and parts is not None and not self._bounded:
             self._bounded = True
             self._bound(parts, wanted.side)
-        if self.met(wanted) or wanted.cheap:
-            return
-        if parts is not None and all(len(part) <= LIMITS.dense for part in parts):
-            self._compute(parts)
-        else:
-            self._prove(gram(), wanted, large)
+        fine = wanted.side == "both" and wanted.tol < LIMITS.single
+        solve = smooth or large or fine or parts is None or self.entropy.rank is None
+        while not self.met(wanted) and not wanted.cheap:
+            last = solve or self._stuck
+            if parts is not None and all(p.is_small or p.is_whole(last) for p in parts):
+                self._compute(parts)
+            elif parts is None or last:
+                self._prove(gram(), wanted, large)
+            else:
+                self._multiply(parts, wanted)
+        if self._seen is not None:
+            self._seen.held = {}
 
     def _keep(self, low: float, value: float, high: float, failure: float = 0.0) -> None:
         """Keep the intersection of what was known and what was found."""
@@ -126,7 +148,7 @@ class Joint:
         counts = [math.ceil(LIMITS.ranks * part.share) for part in parts]
         each = [part.below(count) for part, count in zip(parts, counts, strict=True)]
         theta = np.sort(np.concatenate(each))[::-1]
-        slack = max(2 * part.chosen.roundoff for part in parts) + (64 + max(counts)) * EPS
+        slack = 2 * parts[0].chosen.roundoff + (64 + max(counts)) * EPS
         rest = max(1.0 - float(np.sum(theta)) * (1 - slack), 0.0)
         pair = enclose_sum(theta, self.n, 1.0, largest=rest, slack=slack * np.cumsum(theta))
         low, high = map(self._bits, pair)
@@ -144,17 +166,59 @@ class Joint:
         low, value, high = (-math.log2(min(end, 1.0)) for end in ends)
         return low, value, high
 
-    # ------------------------------------------------------------------ with it
+    # ------------------------------------------------------------------ by products
+
+    def _multiply(self, parts: Sequence[Part], wanted: Wanted) -> None:
+        """Multiply more columns with the joint than before; its matrix is made for that."""
+        seen, upper = self._seen, wanted.side == "high" and not self._slow
+        solver = self.entropy.solver
+        try:
+            if seen is None:
+                seed = solver.seed if isinstance(solver, Auto) else 0
+                self._seen = seen = Enclosure(parts, seed, twice=not upper)
+            elif upper or seen.proven:
+                self._stuck = not seen.grow()
+        except np.linalg.LinAlgError:  # columns that depend on each other
+            self._stuck = True
+        if self._stuck or seen is None:
+            return
+        if upper:
+            self._from_below(seen)
+        else:
+            self._enclose(seen)
+
+    def _from_below(self, seen: Enclosure) -> None:
+        """Bound it from above, and guess how closely."""
+        slack = seen.slack
+        sums = [np.cumsum(values) * (1 - slack) for values in seen.below()]
+        ritz, high = (self._bits(spread_from(s, self.n, 1.0)) for s in sums)
+        # Ritz values are off by three times as much, about.
+        before, self.off = self.off, 0.5 * max(ritz - high, 0.0)
+        self._slow = self.off > LIMITS.slower * before
+        self._keep(0.0, high, high)
+
+    def _enclose(self, seen: Enclosure) -> None:
+        """Bound it from both sides."""
+        found = seen.ends()
+        if found is None:
+            self._stuck = True
+            return
+        low, high = (self._bits(together(end, self.n, 1.0)) for end in found[:2])
+        self._keep(low, 0.5 * (low + high), high, found[2])
+        before, self._width = self._width, high - low
+        self._stuck = self._width > LIMITS.slower * before
+
+    # ------------------------------------------------------------------ as a whole
 
     def _compute(self, parts: Sequence[Part]) -> None:
         """Compute all eigenvalues, or the norm where that is all it takes."""
         self._proven = 0.0
         if self.entropy.alpha == 2 and self.entropy.rank is None:
-            value = -math.log2(sum(float(np.sum(part.matrix() ** 2)) for part in parts))
-            slack = 4 * max(part.roundoff for part in parts) + 1e-13
+            value = -math.log2(sum(float(np.sum(part.matrix(double=True) ** 2)) for part in parts))
+            slack = 4 * max(part.rounding(double=True).relative for part in parts) + 1e-13
             self._keep(value - slack, value, value + slack)
             return
-        spectrum = union([_complete(part) for part in parts], self.n, 1.0)
+        spectrum = union([complete(part) for part in parts], self.n, 1.0)
         low, high = map(self._bits, enclosure(spectrum) or (spectrum, spectrum))
         self._keep(low, self._bits(spectrum), high)
 
@@ -171,11 +235,6 @@ class Joint:
             tuned, self._proven = replace(self.entropy, solver=factor), 0.0
         low, found, high, failure = tuned.enclosed(A)
         self._keep(low, float(found), high, failure)
-
-
-def _complete(part: Part) -> Spectrum:
-    values = np.maximum(_arrays.eigvalsh(part.matrix())[::-1], 0.0)
-    return Spectrum(values, len(part), part.mass, rounding=part.roundoff)
 
 
 def _beyond(theta: np.ndarray, n: float, rank: int) -> float:

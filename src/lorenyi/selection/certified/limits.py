@@ -18,6 +18,11 @@ class Limits:
     left_out: float = 1e-6  # share of a feature's trace that float32 does not resolve
     resolved: float = 1e-5  # share of the largest eigenvalue that float32 resolves
     ranks: float = 2.5  # columns of a factor below a joint: fewer leave the bound 0.1 bits away
+    start: float = (
+        1.5  # columns of the first product with a joint, in ranks: some beyond are needed
+    )
+    single: float = 1e-4  # bits: the width that products in float32 may reach
+    slower: float = 0.6  # times the width before: products that bring less are the last
 
 
 LIMITS = Limits()

@@ -119,7 +119,7 @@ class Kernels:
             self.joint(np.array(given[-1:]), given[:-1], target, tol)
         elif not known.met(Wanted(tol)):
             codes = self.sorted.target.values
-            known.until(Wanted(tol), lambda: fold([self._target], codes), None, False)
+            known.until(Wanted(tol), lambda: fold([self._target], codes), None, True, False)
         assert known.found is not None
         return known.found
 
@@ -147,9 +147,10 @@ class Kernels:
             (joint, i, wanted), column = task
             parts = None if chosen is None else chosen.parts(column, labelled)
             large = many if parts is None else max(map(len, parts)) > LIMITS.pairs
-            joint.until(
-                wanted, lambda: self._gram((*given, i), target), parts, bool(given) and large
-            )
+            smooth, large = len(given) < 2, large and bool(given)
+            joint.until(wanted, lambda: self._gram((*given, i), target), parts, smooth, large)
+            if wanted.side != "both":
+                joint.forget()
 
         parallel(measure, list(zip(missing, columns, strict=True)), self.workers)
 
@@ -197,6 +198,8 @@ class Kernels:
             len(self.sorted) if eigenvalues else rank or 1,
         )
         self._chosen[key] = made
+        for joint in self._joints.values():
+            joint.forget()
         self._drop()
         return made
 

@@ -1,0 +1,125 @@
+"""Enclosures by a few products and random columns, against all eigenvalues."""
+
+import numpy as np
+import pytest
+
+import lorenyi as lr
+from lorenyi.selection.certified.proof import Basis, Rounding, coupled, outside
+
+RANK = 20
+
+
+def matrix(seed: int, m: int = 320, d: int = 4, mass: float = 0.4) -> np.ndarray:
+    x = np.random.default_rng(seed).normal(size=(m, d))
+    return mass * np.asarray(lr.gram(x, lr.Gaussian(1.0)).dense())
+
+
+def start(A: np.ndarray, count: int, error: float, seed: int = 1) -> np.ndarray:
+    """Leading eigenvectors, off by about so much."""
+    V = np.linalg.eigh(A)[1][:, ::-1][:, :count]
+    noise = np.random.default_rng(seed).normal(size=V.shape) / np.sqrt(len(V))
+    return (V + error * noise).astype(np.float32)
+
+
+def partial_sums(spectrum, count: int) -> np.ndarray:
+    """Sums of the t largest, t = 1, 2, ..., of a spectrum of values and how often each comes."""
+    counts = np.ones(len(spectrum.values)) if spectrum.counts is None else spectrum.counts
+    places = np.concatenate([[0.0], np.cumsum(counts)])
+    heights = np.concatenate([[0.0], np.cumsum(spectrum.values * counts)])
+    return np.interp(np.arange(1, count + 1), places, heights)
+
+
+def found(A: np.ndarray, near: np.ndarray, missing: float = 0.0, J: np.ndarray | None = None):
+    J = (A if J is None else J).astype(np.float32)
+    return Basis(J, J @ near).enclosed(J, RANK, float(np.trace(A)), Rounding(1e-6, missing), 0)
+
+
+def assert_encloses(pair, A: np.ndarray) -> None:
+    peaked, spread = pair
+    true = np.cumsum(np.linalg.eigvalsh(A)[::-1])
+    assert np.all(partial_sums(spread, len(A)) <= true + 1e-12)
+    assert np.all(true <= partial_sums(peaked, len(A)) + 1e-12)
+
+
+@pytest.mark.parametrize("d", [2, 4, 8])
+@pytest.mark.parametrize("error", [0.0, 0.1, 0.5])
+def test_the_spectrum_lies_between(d, error):
+    A = matrix(d, d=d)
+    assert_encloses(found(A, start(A, 28, error)), A)
+
+
+def test_it_is_narrow_from_a_good_start():
+    A = matrix(0)
+    peaked, spread = found(A, start(A, 28, 0.1))
+    assert np.max(partial_sums(peaked, RANK) - partial_sums(spread, RANK)) < 5e-4  # of 0.27
+
+
+@pytest.mark.parametrize("lost", [0, 3, 10])
+def test_it_holds_where_the_start_lacks_a_leading_direction(lost):
+    """The start knows nothing of one eigenvector, and products do not bring it back."""
+    values, V = np.linalg.eigh(matrix(5))
+    values, V = values[::-1].copy(), V[:, ::-1]
+    values[lost] *= 3
+    A = (V * values) @ V.T
+    A *= 0.4 / np.trace(A)
+    pair = found(A, np.delete(V[:, :29], lost, axis=1).astype(np.float32))
+    if pair is not None:
+        assert_encloses(pair, A)
+
+
+def test_what_a_factor_lacks_is_added():
+    A = matrix(7)
+    v = np.linalg.eigh(A)[1][:, -1:]
+    J = A - 1e-3 * v @ v.T  # the worst place for it
+    assert_encloses(found(A, start(A, 28, 0.1), 1e-3, J), A)
+    without = found(A, start(A, 28, 0.1), 0.0, J)
+    assert partial_sums(without[0], 1)[0] < np.linalg.eigvalsh(A)[-1]
+
+
+def test_there_is_none_from_columns_that_repeat_each_other():
+    A = matrix(9)
+    near = start(A, 28, 0.0)
+    near[:, 5] = near[:, 4]
+    with pytest.raises(np.linalg.LinAlgError):
+        Basis(A, near)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_more_products_are_narrower(dtype):
+    A = matrix(13)
+    J, off = A.astype(dtype), Rounding(1e-6 if dtype == np.float32 else 1e-15, 0.0)
+    basis, widths = Basis(J, start(A, 28, 0.5)), []
+    for _ in range(3):
+        pair = basis.enclosed(J, RANK, 0.4, off, 0)
+        assert_encloses(pair, A)
+        widths.append(np.max(partial_sums(pair[0], RANK) - partial_sums(pair[1], RANK)))
+        assert basis.grow(J)
+    assert widths[2] < 0.5 * widths[1] < 0.25 * widths[0]
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("spike", [1.0, 1.3, 4.0])
+def test_random_columns_bound_what_is_outside(seed, spike):
+    """One eigenvalue stands out of many: a few products do not show its size, but bound it."""
+    m, rng = 900, np.random.default_rng(seed)
+    V = np.linalg.qr(rng.normal(size=(m, m)))[0]
+    values = np.concatenate([np.full(5, 20.0), [spike], np.linspace(1, 0, m - 6)])
+    bound = outside((V * values) @ V.T, V[:, :5], seed)
+    assert spike <= bound <= 1.7 * spike
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("coupling", [0.0, 0.01, 0.1])
+def test_coupled_eigenvalues_stay_below(seed, coupling):
+    rng = np.random.default_rng(seed)
+    theta, tau = np.sort(rng.random(30) + 0.1)[::-1], 0.3
+    L = coupling * rng.normal(size=(50, 30))
+    # The most that is allowed outside, and less.
+    for beside in (tau * np.eye(50), np.diag(tau * rng.random(50))):
+        whole = np.block([[np.diag(theta), L.T], [L, beside]])
+        true = np.linalg.eigvalsh(whole)[::-1][:30]
+        bound = coupled(np.diag(theta), L.T @ L, tau, float(theta[10]))
+        assert np.all(true <= bound + 1e-12)
+    if coupling == 0.01:  # and not far: theta alone would not do
+        assert np.any(true[:10] > theta[:10])
+        assert np.max(bound[:10] - true[:10]) < 0.05
