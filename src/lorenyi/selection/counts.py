@@ -12,17 +12,7 @@ FULL = 4  # cells a row above which a table is mostly empty: then only those tha
 
 
 class Counts(Sampled):
-    """Entropies of all rows, counted.
-
-    Parameters
-    ----------
-    table : Table
-        Features, target, weights.
-    bins : int
-        Of equal frequency, for numeric columns that are not discrete.
-    seed : int
-        Of permutations.
-    """
+    """Entropies of all rows, counted; numbers that are not discrete are put into bins."""
 
     count = 1
 

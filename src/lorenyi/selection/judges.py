@@ -73,15 +73,7 @@ class Step:
 
 
 class Sampling:
-    """Scores with their sampling errors; more rows are taken while candidates are close.
-
-    Parameters
-    ----------
-    criterion : BaseCriterion
-        Gives the scores.
-    engine : Sampled
-        Gives the entropies.
-    """
+    """Scores with their sampling errors; more rows are taken while candidates are close."""
 
     def __init__(self, criterion: BaseCriterion, engine: Sampled) -> None:
         self.criterion, self.engine = criterion, engine
@@ -185,19 +177,7 @@ class Sampling:
 
 
 class Certified:
-    """Scores as intervals, narrowed until one candidate leads for sure.
-
-    Parameters
-    ----------
-    criterion : BaseCriterion
-        Gives the scores.
-    table : Table
-        Features and target.
-    engine : Kernels
-        Gives the entropies.
-    seed : int
-        Of permutations.
-    """
+    """Scores as intervals, narrowed until one candidate leads for sure."""
 
     def __init__(self, criterion: BaseCriterion, table: Table, engine: Kernels, seed: int) -> None:
         self.criterion, self.table, self.engine, self.seed = criterion, table, engine, seed

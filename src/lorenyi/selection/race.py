@@ -42,13 +42,6 @@ class Race:
     most likely winners, and of the others the upper bound, as far as it takes to lie below the best
     lower bound. Each round is finer than the one before, until one candidate is left or all
     intervals are narrower than `TIE`.
-
-    Parameters
-    ----------
-    criterion : BaseCriterion
-        Gives the scores.
-    engine : Kernels
-        Gives the entropies.
     """
 
     def __init__(self, criterion: BaseCriterion, engine: Kernels) -> None:

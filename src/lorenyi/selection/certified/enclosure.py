@@ -18,18 +18,9 @@ Pair: TypeAlias = tuple[Spectrum, Spectrum]
 
 
 class Enclosure:
-    """What products with the blocks of a joint prove.
+    """What products in float32 with the blocks of a joint prove; small ones have all eigenvalues.
 
-    They are made in float32. Small blocks have all their eigenvalues.
-
-    Parameters
-    ----------
-    parts : sequence of Part
-        The blocks.
-    seed : int
-        Of random columns.
-    twice : bool
-        Whether to multiply the start, too, which a bound from below does not need.
+    With `twice` the start is multiplied as well, which a bound from below does not need.
     """
 
     def __init__(self, parts: Sequence[Part], seed: int, twice: bool) -> None:

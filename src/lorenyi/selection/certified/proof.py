@@ -37,34 +37,16 @@ STREAM = 1 << 20  # of random numbers that nothing else is made of
 
 @dataclass(frozen=True)
 class Rounding:
-    """What a matrix differs by from the one that is meant.
+    """What a matrix differs by from the one that is meant."""
 
-    Parameters
-    ----------
-    relative : float
-        Relative size of the rounding in its entries.
-    missing : float
-        The trace that it lacks.
-    """
-
-    relative: float
-    missing: float
+    relative: float  # relative size of the rounding in its entries
+    missing: float  # the trace that it lacks
 
 
 class Basis:
-    """A space that grows, and what a matrix J makes of it.
+    """Orthonormal columns Q that grow, and V = J Q for a matrix J, which is not kept.
 
-    Parameters
-    ----------
-    J : array, m x m
-        The matrix; it is not kept.
-    near : array, m x p
-        Columns near its leading eigenvectors, about orthogonal.
-
-    Attributes
-    ----------
-    Q, V : array, m x p
-        Orthonormal columns, and J Q.
+    It starts from columns near the leading eigenvectors of J, about orthogonal.
     """
 
     def __init__(self, J: np.ndarray, near: np.ndarray) -> None:
@@ -111,18 +93,7 @@ class Basis:
     ) -> tuple[Spectrum, Spectrum] | None:
         """Enclose the spectrum (peaked, spread), or None if nothing bounds what is outside.
 
-        Parameters
-        ----------
-        J : array
-            The matrix, with the trace `mass` but for what it lacks.
-        rank : int
-            How many of its eigenvalues matter, about.
-        mass : float
-            The trace that it should have.
-        off : Rounding
-            What J differs by.
-        seed : int
-            Of the random columns.
+        J has the trace `mass` but for what it lacks; about `rank` of its eigenvalues matter.
         """
         tau = outside(J, self.Q, seed)
         if tau is None:
@@ -144,7 +115,7 @@ class Basis:
 
 
 def _orthonormal(W: np.ndarray) -> np.ndarray | None:
-    """Orthonormalise columns that are about orthogonal, of any lengths."""
+    """Orthonormalize columns that are about orthogonal, of any lengths."""
     # How far from dependent columns must be to come out as orthonormal as their type can tell.
     apart = 0.3 if W.dtype == np.float32 else 0.99
     for _ in range(3):

@@ -20,6 +20,7 @@ from lorenyi.selection.certified.columns import Column, fold
 from lorenyi.selection.certified.intervals import Intervals
 from lorenyi.selection.certified.joints import Joint, Side, Wanted
 from lorenyi.selection.certified.limits import LIMITS
+from lorenyi.selection.discretize import codes
 from lorenyi.selection.sampled import Features
 from lorenyi.selection.table import Table
 from lorenyi.spectra import Auto
@@ -30,15 +31,6 @@ class Kernels:
 
     Equal rows of the variables in question become one, so that tables with few distinct values
     have small matrices. With another solver than `Auto` its values are taken as they are.
-
-    Parameters
-    ----------
-    table : Table
-        Features, target, weights.
-    entropy : Renyi
-        The functional; a rank of n - 1 or more is none.
-    workers : int, optional
-        Threads at most; all cores by default.
     """
 
     def __init__(self, table: Table, entropy: Renyi, workers: int | None = None) -> None:
@@ -118,8 +110,7 @@ class Kernels:
         if given:
             self.joint(np.array(given[-1:]), given[:-1], target, tol)
         elif not known.met(Wanted(tol)):
-            codes = self.sorted.target.values
-            known.until(Wanted(tol), lambda: fold([self._target], codes), None, True, False)
+            known.until(Wanted(tol), lambda: self._gram((), True), None, True, False)
         assert known.found is not None
         return known.found
 
@@ -165,10 +156,7 @@ class Kernels:
         """Number the distinct rows of some features (and of the target)."""
         parts = [self.sorted.features[i].values for i in features]
         parts += [self.sorted.target.values] if target else []
-        code = np.zeros(len(self.sorted), dtype=np.int64)
-        for part in parts:
-            code = np.unique(code * (int(part.max()) + 1) + part, return_inverse=True)[1]
-        return code
+        return codes(*parts) if parts else np.zeros(len(self.sorted), dtype=np.int64)
 
     def _gram(self, features: Features, target: bool) -> Gram:
         """Return the Gram of some features (and the target), equal rows as one."""
@@ -211,12 +199,12 @@ class Kernels:
 
 def _by_class(table: Table, labels: bool) -> tuple[Table, np.ndarray]:
     """Return the rows in the order of their classes, and where these begin and end."""
-    codes = table.target.values if labels else np.zeros(len(table), dtype=np.int64)
-    order = np.argsort(codes, kind="stable")
+    classes = table.target.values if labels else np.zeros(len(table), dtype=np.int64)
+    order = np.argsort(classes, kind="stable")
     weights = table.weights
     if weights is not None:
         order = order[weights[order] > 0]
-    counts = np.bincount(codes[order])
+    counts = np.bincount(classes[order])
     ends = np.concatenate([[0], np.cumsum(counts[counts > 0])])
     return table.take(order, None if weights is None else weights[order]), ends
 
