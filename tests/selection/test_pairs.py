@@ -371,6 +371,34 @@ def test_a_random_date_or_zip_code_is_not_chosen_before_what_matters():
     assert found.task_ == "classification"
 
 
+@pytest.mark.parametrize(
+    ("levels", "task", "found"),
+    [
+        (10, "auto", "classification"),
+        (11, "auto", "regression"),
+        (11, "classification", "classification"),
+    ],
+)
+def test_integers_of_few_values_are_classes_as_in_features(levels, task, found):
+    y = np.arange(220) % levels
+    X = np.stack([y, y], axis=1) + np.random.default_rng(0).normal(size=(220, 2))
+    assert InformationSelector(1, task=task).fit(X, y).task_ == found
+    names = np.array([f"class {k}" for k in y])
+    assert InformationSelector(1).fit(X, names).task_ == "classification"
+
+
+def test_sums_of_an_earlier_look_are_those_of_a_fresh_engine():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(2500, 6))
+    table = Table([numbers(x) for x in X.T], labels((X[:, 0] + X[:, 1] > 0).astype(int)))
+    used, fresh = (Pairs(table, 1.0, "ranks") for _ in range(2))
+    used.neighbors(np.arange(1, 6), (0,), 1.0, 0.2, Look(2))
+    for candidates in ([1, 4], [4], [2, 4]):
+        some = np.array(candidates)
+        again = used.neighbors(some, (0,), 1.0, 0.2, Look(4))
+        assert np.allclose(again, fresh.neighbors(some, (0,), 1.0, 0.2, Look(4)), atol=1e-6)
+
+
 def test_many_rows_are_drawn_and_not_all_read():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(200_000, 6))

@@ -48,6 +48,7 @@ class Kernels:
         self._columns: dict[int, Column] = {}
         self._chosen: dict[tuple[Features, bool], Chosen] = {}
         self._joints: dict[tuple[frozenset[int], bool], Joint] = {}
+        self._open: list[Joint] = []  # of which more is kept than what was found
 
     # ------------------------------------------------------------------ what is asked for
 
@@ -140,7 +141,9 @@ class Kernels:
             large = many if parts is None else max(map(len, parts)) > LIMITS.pairs
             smooth, large = len(given) < 2, large and bool(given)
             joint.until(wanted, lambda: self._gram((*given, i), target), parts, smooth, large)
-            if wanted.side != "both":
+            if wanted.side == "both":
+                self._open.append(joint)
+            else:
                 joint.forget()
 
         parallel(measure, list(zip(missing, columns, strict=True)), self.workers)
@@ -186,8 +189,8 @@ class Kernels:
             len(self.sorted) if eigenvalues else rank or 1,
         )
         self._chosen[key] = made
-        for joint in self._joints.values():
-            joint.forget()
+        while self._open:
+            self._open.pop().forget()
         self._drop()
         return made
 
