@@ -99,18 +99,9 @@ class Terms(ABC):
 
 
 class SampledTerms(Terms):
-    """Terms from sampled rows: all values of a candidate, one after another.
+    """Terms from sampled rows: `count` values of each candidate, one after another.
 
-    Parameters
-    ----------
-    engine : Sampled
-        Where the entropies come from.
-    candidates, chosen
-        As for `Terms`.
-    look : Look
-        How much of the data to look at.
-    count : int
-        How many of the values that the engine gives for each candidate: 1 for that of all rows.
+    The first is that of all rows, others are its replicates or permutations, as the look has them.
     """
 
     def __init__(
@@ -131,19 +122,10 @@ class SampledTerms(Terms):
 
 
 class CertifiedTerms(Terms):
-    """Terms as intervals, to a tolerance.
+    """Terms as intervals, from entropies to a width of `tol` bits.
 
-    Parameters
-    ----------
-    engine : Kernels
-        Where the entropies come from.
-    candidates, chosen
-        As for `Terms`.
-    tol : float
-        Width in bits to which an entropy must be known.
-    above : float, optional
-        Only upper bounds of scores are wanted, and those above this one, where a term
-        knows which bounds of entropies these need (`set_relevance` does).
+    With `above`, only upper bounds of scores are wanted, as far as they exceed that, where a term
+    knows which bounds of entropies these need (`set_relevance` does).
     """
 
     def __init__(

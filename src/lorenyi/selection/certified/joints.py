@@ -88,18 +88,9 @@ class Joint:
     ) -> None:
         """Learn more until that is good enough.
 
-        Parameters
-        ----------
-        wanted : Wanted
-            How much.
-        gram : callable
-            Returns the Gram of all variables, equal rows as one.
-        parts : sequence of Part, optional
-            Its diagonal blocks, made of what is kept of the chosen features.
-        smooth : bool
-            Whether a Cholesky factor of it is cheaper than a product with it.
-        large : bool
-            Whether there are too many rows for either.
+        `gram` returns the Gram of all variables, `parts` are its diagonal blocks, made of what is
+        kept of the chosen features. It is smooth if a Cholesky factor is cheaper than a product
+        with it, and large if there are too many rows for either.
         """
         if not self.met(wanted) and parts is not None and not self._bounded:
             self._bounded = True

@@ -61,23 +61,10 @@ class Kernels:
         side: Side = "both",
         enough: Any = math.nan,
     ) -> Intervals:
-        """Return S(x, given) or S(x, given, target) for each candidate.
+        """Return S(x, given) or S(x, given, target) for each candidate, to a width of `tol` bits.
 
-        Parameters
-        ----------
-        x : array of int
-            Candidates.
-        given : tuple of int
-            Other features.
-        target : bool
-            Whether the target is among the variables.
-        tol : float
-            Width in bits that is narrow enough.
-        side : {"low", "high", "both"}
-            The bounds that are wanted.
-        enough : float or array
-            A lower bound that is as high, or an upper bound that is as low, need not be better;
-            where any is good enough (infinite), only cheap bounds are computed.
+        On one `side`, a lower bound as high as `enough`, or an upper bound as low, need not be
+        better; where any is (infinite), only cheap bounds are computed.
         """
         bounds = np.broadcast_to(enough, x.shape).tolist()
         wanted = {i: Wanted(tol, e, side) for i, e in zip(x.tolist(), bounds, strict=True)}
