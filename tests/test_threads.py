@@ -13,6 +13,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 import lorenyi as lr
 from lorenyi import _threads
+from lorenyi._progress import counted, reporting
 from lorenyi._threads import cores, one_thread, parallel
 from lorenyi.selection import InformationSelector, JointInformation
 
@@ -272,3 +273,12 @@ def test_the_number_of_cores_is_what_the_process_may_use(monkeypatch):
         assert cores() <= len(os.sched_getaffinity(0))
     monkeypatch.setenv("LOKY_MAX_CPU_COUNT", "1")
     assert cores() == 1
+
+
+def test_a_long_part_says_how_far_it_is():
+    heard = []
+    with reporting(lambda message, share: heard.append((message, share)), 4, "features") as report:
+        report.step()
+        report._said -= 10.0  # as if it were long ago
+        assert [counted(abs, 3, "candidates")(v) for v in (-1, 2)] == [1, 2]
+    assert heard == [("1 of 3 candidates", 0.25)]  # once a second at most

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeAlias
@@ -11,6 +13,7 @@ from typing import Any, TypeAlias
 from tqdm.auto import tqdm
 
 SECONDS = 3.0  # that a call may take before a bar appears
+PAUSE = 1.0  # seconds between what is said within a part
 
 # None: a bar in terminals and notebooks; True: a bar; False: nothing; or a function of a message
 # and a number (the share done, or the computing error in bits).
@@ -29,6 +32,7 @@ class Reporter:
                 total=total, unit=f" {unit}", delay=SECONDS, leave=False, dynamic_ncols=True
             )
         self.total, self.done = total, 0
+        self._said = time.monotonic()
         self._lock = threading.Lock()
 
     def note(self, message: str, number: float) -> None:
@@ -39,6 +43,13 @@ class Reporter:
             with self._lock:
                 self._bar.set_postfix_str(message, refresh=False)
                 self._bar.update(0)
+
+    def within(self, message: str) -> None:
+        """Say how far the next part is, at most once a second."""
+        now = time.monotonic()
+        if now - self._said >= PAUSE:
+            self._said = now
+            self.note(message, self.done / max(self.total, 1))
 
     def step(self, message: str = "") -> None:
         """Count one more part as done."""
@@ -77,6 +88,20 @@ def note(message: str, number: float) -> None:
     """Pass a message to the running call's report."""
     for reporter in _open[:1]:
         reporter.note(message, number)
+
+
+def counted(function: Callable[[Any], Any], total: int, items: str) -> Callable[[Any], Any]:
+    """Return a function that says, in a long call, how many of its items are done."""
+    done = itertools.count(1)
+
+    def call(item: Any) -> Any:
+        found = function(item)
+        number = next(done)
+        for reporter in _open[:1]:
+            reporter.within(f"{number:,} of {total:,} {items}")
+        return found
+
+    return call
 
 
 def is_watched() -> bool:

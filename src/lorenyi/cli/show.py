@@ -24,6 +24,7 @@ from lorenyi.report.tables import plain
 
 COLUMNS = 15  # rows of the table of columns
 PAUSE = 5.0  # seconds between lines of progress if standard error is not a terminal
+LEAST_SHARE = 0.05  # done before the time left is estimated
 GRID = 40  # columns of a grid of shades
 PIPED = 120  # characters of a line if standard output is not a terminal
 SHADES = " ░▒▓█"
@@ -86,7 +87,7 @@ class _Clock:
         self.start = time.monotonic()
 
     def left(self, share: float | None) -> str:
-        if share is None or not 0.0 < share <= 1.0:
+        if share is None or not LEAST_SHARE <= share <= 1.0:
             return ""
         seconds = (time.monotonic() - self.start) * (1.0 - share) / share
         left = f"{seconds:.0f} s" if seconds < 100 else f"{seconds / 60:.0f} min"

@@ -15,6 +15,7 @@ from __future__ import annotations
 import numpy as np
 
 from lorenyi import _arrays
+from lorenyi._progress import counted
 from lorenyi._threads import cores, parallel
 from lorenyi.selection.blocks import LEAST, Block, Columns, Scale
 from lorenyi.selection.sampled import GROUPS, Features, Look, Sampled
@@ -209,7 +210,8 @@ class Pairs(Sampled):
         # Fewer blocks than cores: candidates are shared out as well.
         some = min(-(-cores() // max(len(blocks), 1)), len(candidates))
         tasks = [(b, part) for b in blocks for part in np.array_split(candidates, some)]
-        found = parallel(of, tasks, self.workers)
+        items = f"parts of {len(candidates):,} candidates"
+        found = parallel(counted(of, len(tasks), items), tasks, self.workers)
         rows = [found[i : i + some] for i in range(0, len(found), some)]
         done += [np.concatenate(row, axis=2) for row in rows]
         self._last = key, candidates, done

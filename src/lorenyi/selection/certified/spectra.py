@@ -11,6 +11,7 @@ import numpy as np
 
 from lorenyi import _arrays
 from lorenyi._memory import fits
+from lorenyi._progress import counted
 from lorenyi._threads import parallel
 from lorenyi.estimate import Estimate
 from lorenyi.functionals import Renyi
@@ -133,7 +134,8 @@ class Kernels:
             else:
                 joint.forget()
 
-        parallel(measure, list(zip(missing, columns, strict=True)), self.workers)
+        tasks = list(zip(missing, columns, strict=True))
+        parallel(counted(measure, len(tasks), "candidates"), tasks, self.workers)
 
     def _column(self, i: int) -> Column:
         if i not in self._columns:
