@@ -10,6 +10,7 @@ import numpy as np
 
 from lorenyi import _arrays
 from lorenyi._arrays import Array
+from lorenyi._threads import parallel
 from lorenyi.bandwidths.deviation import deviation_influence, spread
 from lorenyi.bandwidths.rule import Bandwidth, magnitude, require_integer
 from lorenyi.data.sources import Source, hstack
@@ -18,6 +19,7 @@ PAIRS = 500_000  # distances whose median is taken; its own noise is about 0.1 %
 MAX_ROWS = 2**18  # rows that pairs are drawn from
 LEAST_SORTED_ROWS = 256  # of one column; for fewer, all distances are as fast
 MAX_SORTED_ROWS = 50_000  # of one column, whose distances are counted after sorting: 0.1 s
+STEPS = 32  # of pairs, of each row with another one, at a time
 GOLDEN = 0.5 * (math.sqrt(5.0) - 1.0)
 
 
@@ -201,13 +203,19 @@ def _median_of_pairs(X: np.ndarray, frequency: np.ndarray, pairs: int) -> float:
     first = np.searchsorted(ends, places)
     scale = magnitude(X)
     X = X / scale
-    found = []
-    for step in range(1, -(-pairs // count) + 1):
+    one = X[first]
+
+    def squares(step: int) -> np.ndarray:
         moved = (places + ends[-1] * ((step * GOLDEN) % 1.0)) % ends[-1]
-        difference = X[first] - X[np.minimum(np.searchsorted(ends, moved), len(X) - 1)]
-        found.append(np.sqrt(np.einsum("ij,ij->i", difference, difference)))
-    distance = np.concatenate(found)
-    return float(f"{scale * _weighted_median(distance, np.ones(len(distance))):.4g}")
+        difference = one - X[np.minimum(np.searchsorted(ends, moved), len(X) - 1)]
+        return np.asarray(np.einsum("ij,ij->i", difference, difference))
+
+    steps = range(1, -(-pairs // count) + 1)
+    cuts = [steps[at : at + STEPS] for at in range(0, len(steps), STEPS)]
+    found = parallel(lambda cut: np.concatenate([squares(step) for step in cut]), cuts)
+    square = np.concatenate(found)
+    square = square[square > 0]
+    return float(f"{scale * math.sqrt(np.median(square)):.4g}") if len(square) else 1.0
 
 
 def _median_influence(X: np.ndarray, others: np.ndarray, weights: np.ndarray) -> np.ndarray:
