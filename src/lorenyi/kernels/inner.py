@@ -56,8 +56,13 @@ class Linear(Cosine):
 
 
 def _unit_rows(kernel: str, X: Array) -> Array:
-    """Return rows of length one; scaled first, so that squares do not overflow or underflow."""
+    """Return rows of length one; scaled first, where squares overflow or underflow."""
     xp = _arrays.namespace(X)
+    with np.errstate(over="ignore"):
+        square = xp.sum(X * X, axis=1)
+    resolved = xp.finfo(X.dtype).smallest_normal / xp.finfo(X.dtype).eps
+    if bool(xp.all((square > resolved) & (square < math.inf))):
+        return X / xp.sqrt(square)[:, None]
     largest = xp.max(xp.abs(_arrays.detach(X)), axis=1)[:, None]
     if X.shape[0] and not bool(xp.all(largest > 0)):
         raise ValueError(
