@@ -57,11 +57,11 @@ class Columns:
         return Columns(self.numbers[rows], self.labels[rows], self.places)
 
     def kernel(self, rows: slice, features: Sequence[int]) -> np.ndarray:
-        """Return the kernel of some rows with all, for each feature: rows x n x features."""
-        kinds = {self.kind(f) for f in features}
-        if kinds == {NUMBER}:
+        """Return the kernel of some rows with all, for features of a kind: rows x n x features."""
+        kind = self.kind(features[0])
+        if kind == NUMBER:
             return self._gaussian(rows, [self.places[f][0][0] for f in features])
-        if kinds == {LABEL}:
+        if kind == LABEL:
             return self._equality(rows, [self.places[f][1][0] for f in features])
         return np.stack([self._product(rows, f) for f in features], axis=2)
 

@@ -125,11 +125,12 @@ class Pairs(Sampled):
     ) -> np.ndarray:
         """Return the neighbor information of the given features."""
         power = self._exponent(given, share)
-        bits = [
-            _bits(sums[:, :1], sums[:, 1:], b.p[:, None], smoothing)
-            for b in self.blocks(look.blocks)
-            for sums in [b.sums(given, power)]
-        ]
+
+        def of(block: Block) -> np.ndarray:
+            sums = block.sums(given, power)
+            return _bits(sums[:, :1], sums[:, 1:], block.p[:, None], smoothing)
+
+        bits = parallel(of, self.blocks(look.blocks), self.workers)
         found = self._replicated(bits)[0]
         return np.repeat(found[:1], look.permutations) if look.permutations else found
 
