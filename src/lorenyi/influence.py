@@ -22,6 +22,7 @@ from typing import NamedTuple
 import numpy as np
 
 from lorenyi import _arrays
+from lorenyi._threads import parallel
 from lorenyi.estimate import Influence
 from lorenyi.gram import Gram, Points
 from lorenyi.gram.factors import Factor
@@ -104,7 +105,9 @@ class Block(NamedTuple):
 def pilot(A: Gram, alpha: float, rank: int | None) -> Pilot:
     """Return the eigenvalues and influences of A, or of a sample of its rows."""
     part = _sampled(A)
-    blocks = [Block(rows, block, *_decomposed(block)) for rows, block in _groups(part)]
+    groups = _groups(part)
+    found = parallel(_decomposed, [block for _, block in groups])
+    blocks = [Block(*group, *each) for group, each in zip(groups, found, strict=True)]
     values = np.concatenate([block.values for block in blocks])
     rest = sum(float(block.left.sum()) for block in blocks)
     order = np.argsort(-values, kind="stable")
