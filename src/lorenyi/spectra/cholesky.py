@@ -14,11 +14,14 @@ import numpy as np
 import scipy.linalg
 
 from lorenyi import _arrays
+from lorenyi._threads import parallel
 from lorenyi.data.sources import ArraySource, Source, slices
 from lorenyi.gram import Gram, InMemory, Points
 from lorenyi.spectra.bounds import MAX_ROUNDOFF, enclose_sum, rounding
 from lorenyi.spectra.solver import Solver, require_seed, require_size
 from lorenyi.spectra.spectrum import Kind, Spectrum
+
+ROWS = 2048  # of a factor that a core multiplies at a time
 
 
 class Factor:
@@ -85,7 +88,12 @@ class Factor:
         columns = self.A.columns(chosen)
         columns = columns.toarray() if _arrays.is_sparse(columns) else columns
         columns = columns.astype(np.float64)  # a copy: the caller's matrix is not changed
-        columns -= self.F @ self.F[chosen].T
+        right = self.F[chosen].T
+
+        def subtract(rows: slice) -> None:
+            columns[rows] -= self.F[rows] @ right
+
+        parallel(subtract, slices(len(columns), ROWS))
         core = columns[chosen]
         core = 0.5 * (core + core.T)
         # Pivots of one draw can be redundant: those that add little to the others are dropped.
@@ -122,7 +130,8 @@ class Factor:
         """Return the eigenvalues of F'F, with bounds from the residual."""
         kind: Kind = "complete" if self.rest <= 2 * self.rounding else "ritz"
         if self._values is None or len(self._values) != self.size:
-            self._values = eigenvalues(self.F.T @ self.F)
+            parts = parallel(lambda rows: self.F[rows].T @ self.F[rows], slices(len(self.A), ROWS))
+            self._values = eigenvalues(sum(parts[1:], parts[0]))
         roundoff = max(self._roundoff, self.A.roundoff)
         return bounded(self._values, self.A, self.rest, roundoff, frobenius, failure, kind)
 
