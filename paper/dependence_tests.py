@@ -237,8 +237,9 @@ def _within(cells: dict[tuple[str, str], list[float]], methods: Sequence[str]) -
 
 def is_ahead(one: Sequence[float], other: Sequence[float]) -> bool:
     """Tell whether the power by some p-values is above that by others, two standard errors off."""
-    p, q = power(one), power(other)
-    return p - q > 2 * np.sqrt(p * (1 - p) / len(one) + q * (1 - q) / len(other))
+    both = power([*one, *other])  # were they equal: a share of 1 in few tables is not certain
+    error = np.sqrt(both * (1 - both) * (1 / len(one) + 1 / len(other)))
+    return power(one) - power(other) > 2 * error
 
 
 def _draw(file: Path, found: dict, methods: Sequence[str], sizes: Sequence[int]) -> None:
