@@ -174,13 +174,13 @@ def _decomposed(A: Gram) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         return np.array([total]), np.sqrt(weights[:, None] / total), np.zeros(len(A))
     if len(A) <= MAX_DENSE_ROWS or A.is_sparse:
         dense = np.asarray(_arrays.to_numpy(A.dense()), dtype=np.float64)
-        values, vectors = np.linalg.eigh(dense)
+        values, vectors = _arrays.eigh(dense)
         return np.maximum(values, 0.0), vectors, np.zeros(len(A))
     factor = cholesky.Factor(A)
     while factor.size < MAX_COLUMNS and factor.rest > 1e-4 * factor.A.mass:
         if not factor.grow(64):
             break
-    values, W = np.linalg.eigh(factor.F.T @ factor.F)
+    values, W = _arrays.eigh(factor.F.T @ factor.F)
     kept = values > 1e-12 * values[-1]
     values, W = values[kept], W[:, kept]
     return values, factor.F @ (W / np.sqrt(values)), factor.diagonal

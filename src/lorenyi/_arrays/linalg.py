@@ -7,6 +7,9 @@ from __future__ import annotations
 
 import sys
 
+import numpy as np
+import scipy.linalg
+
 from lorenyi._arrays.libraries import Array, is_torch, namespace
 
 
@@ -17,7 +20,14 @@ def eigvalsh(matrix: Array) -> Array:
 
 def eigh(matrix: Array) -> tuple[Array, Array]:
     """Return the eigenvalues, ascending, and eigenvectors of a symmetric matrix, or of a stack."""
-    values, vectors = namespace(matrix).linalg.eigh(matrix)
+    try:
+        values, vectors = namespace(matrix).linalg.eigh(matrix)
+    except np.linalg.LinAlgError:
+        # LAPACK's divide and conquer fails on some matrices whose eigenvalues are nearly equal; the
+        # QR algorithm does not.
+        if matrix.ndim > 2 or not np.isfinite(matrix).all():
+            raise
+        values, vectors = scipy.linalg.eigh(matrix, driver="ev")
     return values, vectors
 
 

@@ -246,7 +246,7 @@ def pointwise_information(x: Variable, y: Variable, *, weights: Any = None) -> n
 
 def _surprise(A: Gram) -> np.ndarray:
     """Return -n (A log2 A)_ii."""
-    values, V = np.linalg.eigh(np.asarray(A.dense(), dtype=np.float64))
+    values, V = _arrays.eigh(np.asarray(A.dense(), dtype=np.float64))
     resolved = values > len(A) * np.finfo(np.float64).eps * values[-1]
     terms = np.where(resolved, -values * np.log2(np.where(resolved, values, 1.0)), 0.0)
     return np.asarray(len(A) * (V**2 @ terms))

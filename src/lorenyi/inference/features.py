@@ -161,7 +161,7 @@ def _eigenfeatures(A: Gram) -> _Found:
     while factor.size < 4 * MAX_RANK and factor.rest > 0.1 * LEFT_OF_TRACE * A.mass:
         if not factor.grow(16):
             break
-    values, V = np.linalg.eigh(factor.F.T @ factor.F)
+    values, V = _arrays.eigh(factor.F.T @ factor.F)
     values, V = values[::-1], V[:, ::-1]
     enough = int(np.searchsorted(np.cumsum(values), 1.0 - LEFT_OF_TRACE)) + 1
     resolved = int(np.count_nonzero(values > 1e-10 * values[0]))
@@ -238,5 +238,5 @@ def _principal(P: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     if len(P) < P.shape[1]:
         _, singular, Vt = np.linalg.svd(P, full_matrices=False)
         return singular**2, Vt.T
-    values, V = np.linalg.eigh(P.T @ P)
+    values, V = _arrays.eigh(P.T @ P)
     return values[::-1], V[:, ::-1]

@@ -152,7 +152,7 @@ def _given(Z: np.ndarray, C: Gram) -> Gram:
 
 def _root(M: np.ndarray) -> np.ndarray:
     """Return the square root of a metric, of largest value 1; of zero, the identity."""
-    values, V = np.linalg.eigh(M)
+    values, V = _arrays.eigh(M)
     if values[-1] <= 0.0:
         return np.eye(len(M))
     return np.asarray((V * np.sqrt(np.maximum(values, 0.0) / values[-1])) @ V.T)
@@ -164,7 +164,7 @@ def _singular(C: Gram) -> tuple[np.ndarray, np.ndarray]:
     while factor.size < MAX_COLUMNS and factor.rest > LEFT_OF_TRACE * C.mass:
         if not factor.grow(32):
             break
-    values, V = np.linalg.eigh(factor.F.T @ factor.F)
+    values, V = _arrays.eigh(factor.F.T @ factor.F)
     kept = values > 1e-12 * values[-1]
     s = np.sqrt(values[kept])
     return factor.F @ (V[:, kept] / s), s

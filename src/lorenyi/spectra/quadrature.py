@@ -157,7 +157,7 @@ def _orthonormal(X: np.ndarray) -> np.ndarray:
 
     By the eigenvectors of X'X, in half the time of a QR decomposition.
     """
-    values, W = np.linalg.eigh(X.T @ X)
+    values, W = _arrays.eigh(X.T @ X)
     there = values > 1e-12 * values[-1]
     return np.asarray(X @ (W[:, there] / np.sqrt(values[there])), dtype=np.float32)
 
