@@ -37,6 +37,7 @@ ONCE_WRONG = [
     (41, 4422, "rounded sums of equal weights decided a median"),
     (1, 41982, "a distance whose square is out of range"),
     (21, 753, "one point far away took the digits of a bandwidth"),
+    (61, 7040, "float32 tensors in clusters far apart lost the distances to neighbors"),
     (61, 104, "divide and conquer did not converge for nearly equal eigenvalues"),
     (3, 5327, "pairs of the copies of a row all met the same others"),
     (31, 15034, "rows of weight zero counted among those that pairs are drawn of"),

@@ -106,7 +106,8 @@ def pilot(A: Gram, alpha: float, rank: int | None) -> Pilot:
     """Return the eigenvalues and influences of A, or of a sample of its rows."""
     part = _sampled(A)
     groups = _groups(part)
-    found = parallel(_decomposed, [block for _, block in groups])
+    grams = [block for _, block in groups]
+    found = parallel(_decomposed, grams) if len(grams) > 1 else [_decomposed(grams[0])]
     blocks = [Block(*group, *each) for group, each in zip(groups, found, strict=True)]
     values = np.concatenate([block.values for block in blocks])
     rest = sum(float(block.left.sum()) for block in blocks)

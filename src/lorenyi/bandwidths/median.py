@@ -226,8 +226,7 @@ def _median_influence(X: np.ndarray, others: np.ndarray, weights: np.ndarray) ->
     apart = _weighed(positive, weights)
     near = _weighed(positive & (distance <= 1.0 + 1e-6), weights)  # the median is one of them
     # The derivative of the median in the share of distances below it.
-    # From everywhere: rows may be sorted. Of more than 512, 256 know the density to 2 %.
-    step = 1 if len(others) <= 512 else -(-len(others) // 256)
+    step = -(-len(others) // 512)  # evenly spaced: rows may be sorted
     few, mass = others[::step], weights[::step]
     among, pairs = cdist(few, few), np.outer(mass, mass)
     kept = among > 0

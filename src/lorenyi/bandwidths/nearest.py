@@ -101,11 +101,20 @@ class Nearest(Bandwidth):
 def _mean_nearest(X: Array, k: int) -> float:
     """Return the mean distance to the k nearest others, computed in the points' own library.
 
-    A batch stays on its device, and the threads of two libraries do not compete.
+    A batch stays on its device, and the threads of two libraries do not compete. Where distances
+    lose digits, as between points of clusters that are far apart, they are computed by differences.
     """
-    near = _arrays.largest(_exponents(X), k + 1)  # of each point to itself: 0
+    exponents = _exponents(X)
+    near = _arrays.largest(exponents, k + 1)  # of each point to itself: 0
     xp = _arrays.namespace(near)
-    return float(xp.sum(xp.sqrt(-2 * near))) / (int(near.shape[0]) * k)
+    mean = float(xp.sum(xp.sqrt(-2 * near))) / (int(near.shape[0]) * k)
+    if _arrays.is_numpy(X):
+        return mean
+    largest = -float(_arrays.namespace(exponents).min(exponents))  # half of a squared distance
+    rounding = math.sqrt(16 * _arrays.epsilon(X) * largest)
+    if rounding <= 1e-2 * mean:
+        return mean
+    return _mean_nearest(_arrays.to_numpy(_arrays.detach(X)).astype(np.float64), k)
 
 
 def _exponents(X: Array) -> Array:
