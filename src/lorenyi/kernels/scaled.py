@@ -45,13 +45,14 @@ class _Scaled(Kernel):
                 "number, or one for each column"
             )
         # The shift does not change distances, but products of large coordinates would lose
-        # digits. The median of some rows is near most points despite outliers; the mean is not.
+        # digits. The median is near most points despite outliers, the mean is not. It is that of
+        # distinct values, despite many copies of one that is far away.
         first = slice(0, min(len(points), 1024))
         rows = _arrays.detach(points.rows(first))
         if weights is not None and (there := _arrays.to_numpy(weights.rows(first))[:, 0] > 0).any():
             rows = _arrays.take(rows, np.flatnonzero(there))
         rows = rows[:: 1 + int(rows.shape[0]) // 64, :]
-        shift = _arrays.namespace(rows).sort(rows, axis=0)[rows.shape[0] // 2, :]
+        shift = _middle(rows)
         scale = _arrays.like(np.asarray(sigma), shift) if isinstance(sigma, tuple) else sigma
         settled = self if sigma is self.sigma else replace(self, sigma=sigma)
         return settled, points.affine(shift, scale)
@@ -67,6 +68,15 @@ class _Scaled(Kernel):
         if square > 1e4 and isinstance(points, ArraySource):  # except for isolated points
             square = _largest_with_neighbors(points.array)
         return (lost + 4 * math.sqrt(square)) * _arrays.epsilon(points.like)
+
+
+def _middle(rows: Array) -> Array:
+    """Return the median of the distinct values of each column."""
+    xp = _arrays.namespace(rows)
+    ordered = xp.sort(rows, axis=0)
+    new = xp.astype(ordered != xp.concat([ordered[:1, :], ordered[:-1, :]], axis=0), xp.int64)
+    rank = xp.cumulative_sum(new, axis=0)  # from 0
+    return xp.max(xp.where(rank <= (rank[-1, :] + 1) // 2, ordered, -xp.inf), axis=0)
 
 
 def _largest_with_neighbors(X: Array) -> float:
