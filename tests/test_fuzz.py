@@ -37,6 +37,7 @@ ONCE_WRONG = [
     (41, 4422, "rounded sums of equal weights decided a median"),
     (1, 41982, "a distance whose square is out of range"),
     (21, 753, "one point far away took the digits of a bandwidth"),
+    (62, 16929, "rounded weights let the distance beyond copies count"),
     (62, 2847, "many copies of one row far away took the digits of the others"),
     (61, 7040, "float32 tensors in clusters far apart lost the distances to neighbors"),
     (61, 104, "divide and conquer did not converge for nearly equal eigenvalues"),

@@ -89,7 +89,8 @@ class Nearest(Bandwidth):
         from scipy.spatial.distance import cdist
 
         # In a sample, neighbors are farther away by a common factor, which cancels.
-        k = min(float(self.k), float(weights.sum()) - 1)
+        # Weights are rounded: where all neighbors are copies, none of the next distance counts.
+        k = min(float(self.k), float(weights.sum()) - 1) * (1 - 1e-9)
 
         def near(rows: np.ndarray) -> np.ndarray:
             return _nearest_means(cdist(rows, others), weights, k + 1)
