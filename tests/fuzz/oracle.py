@@ -207,17 +207,18 @@ def entropy(values, n, alpha, rank, delta, eps=EPS):
 
 
 def _low_rank(values, n, rank, delta):
-    """The k largest, and the rest spread evenly over n - k places."""
-    here = np.zeros(rank)
-    here[: len(values)] = np.broadcast_to(delta, values.shape)[:rank]
-    kept = np.zeros(rank)
-    kept[: len(values)] = values[:rank]
+    """The k largest, as far as there are so many, and the rest evenly over n - k places."""
+    here, kept = np.broadcast_to(delta, values.shape)[:rank], values[:rank]
     rest, slack = float(values[rank:].sum()), float(np.linalg.norm(here))
     if np.ndim(delta) == 0:  # rounding around zero, made positive, would add up
         rest = max(1 - float(kept.sum()), 0.0)
     tail = [max(rest - slack, 0.0) / (n - rank), min(rest + slack, 1.0) / (n - rank)]
     low, high = np.maximum(kept - here, 0.0), np.minimum(kept + here, 1.0)
-    return np.append(low, tail[0]), np.append(high, tail[1]), np.append(np.ones(rank), n - rank)
+    return (
+        np.append(low, tail[0]),
+        np.append(high, tail[1]),
+        np.append(np.ones(len(kept)), n - rank),
+    )
 
 
 def _log2_power_sum(p, counts, alpha):
