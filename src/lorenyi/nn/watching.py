@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Self
 
@@ -54,12 +55,12 @@ def watch(
     return Watch(model, layers, each, last, device)
 
 
-class Closing:
+class Closing(ABC):
     """What is closed at the end of a `with` block."""
 
+    @abstractmethod
     def close(self) -> None:
-        """Let go."""
-        raise NotImplementedError
+        """Remove the hooks."""
 
     def __enter__(self) -> Self:
         return self
