@@ -6,8 +6,9 @@
 A round draws some tables of each relation at each number of rows and tests them by each method at
 the level of 5 %, with 99 permutations. Rounds that were run before are read from the cache, so more
 of them can be added. HSIC, Dcorr and MGC are hyppo's (with permutations, not its approximations),
-dCor is dcor's, KSG a nearest-neighbor estimate of mutual information with permutations; methods
-whose package is missing are left out. Writes power.csv, power.md and power.png to --out.
+dCor is dcor's, KCI causal-learn's (with its gamma approximation), KSG a nearest-neighbor estimate
+of mutual information with permutations; methods whose package is missing are left out. Writes
+power.csv, power.md and power.png to --out.
 """
 
 from __future__ import annotations
@@ -80,6 +81,12 @@ def by_dcor(x: np.ndarray, y: np.ndarray, seed: int) -> float:
     return float(found.pvalue)
 
 
+def by_kci(x: np.ndarray, y: np.ndarray, seed: int) -> float:
+    from causallearn.utils.KCI.KCI import KCI_UInd
+
+    return float(KCI_UInd().compute_pvalue(_columns(x), _columns(y))[0])
+
+
 def by_neighbors(x: np.ndarray, y: np.ndarray, seed: int, k: int = 5) -> float:
     """Test by the estimate of Kraskov, Stoegbauer and Grassberger (their first), permuted."""
     rng = np.random.default_rng(seed)
@@ -117,6 +124,7 @@ METHODS: dict[str, Callable[[np.ndarray, np.ndarray, int], float]] = {
     "HSIC": by_hyppo("Hsic"),
     "Dcorr": by_hyppo("Dcorr"),
     "dCor": by_dcor,
+    "KCI": by_kci,
     "KSG": by_neighbors,
     "MGC": by_hyppo("MGC"),
 }
