@@ -167,6 +167,31 @@ def test_features_that_are_chosen_one_after_another_are_the_same_as_those_at_onc
         assert value <= other.high[0] <= value + 0.1
 
 
+def binary_table(n=700, count=9):
+    rng = np.random.default_rng(0)
+    X = (rng.random(size=(n, count)) < rng.uniform(0.2, 0.8, count)).astype(int)
+    y = variable(symbols=(X.sum(axis=1) + rng.integers(0, 3, n)) % 4)
+    return Table([variable(x.astype(float)) for x in X.T], y, None)
+
+
+@pytest.mark.parametrize(("alpha", "rank"), [(1, None), (1.01, 100), (0.6, 100)])
+def test_pieces_that_are_hardly_coupled_bound_from_above(alpha, rank):
+    table, given, x = binary_table(), tuple(range(8)), np.array([8])
+    entropy = Renyi(alpha, rank)
+    value = exact(table, entropy, (*given, 8), False)
+    found = Kernels(table, entropy).joint(x, given, False, 0.1, "high", np.inf)
+    assert value <= found.high[0] <= value + 0.1
+
+
+def test_small_blocks_have_the_same_eigenvalues_one_by_one_and_together():
+    table = binary_table()
+    engine = Kernels(table, Renyi(1, None))
+    joined = engine._made((0, 1, 2), False).join(engine._column(3), labelled=True)
+    each = [np.linalg.eigvalsh(part.matrix(double=True)) for part in joined.parts]
+    assert len(each) == 4
+    assert np.allclose(joined.eigenvalues(), np.sort(np.concatenate(each))[::-1], atol=1e-15)
+
+
 def test_a_cheap_bound_that_is_good_enough_costs_no_proof():
     table, x = made(continuous, LIMITS.dense + 300), np.array([3])
     information = Kernels(table, Renyi(1.01, 30))
@@ -186,10 +211,10 @@ def test_what_comes_at_once_is_nothing_where_all_eigenvalues_are_cheap():
 
 
 def test_the_value_is_what_was_measured_and_nothing_before():
-    engine = Kernels(made(continuous, 80), Renyi(2, 10))
+    engine = Kernels(made(continuous, 80), Renyi(1.01, 10))
     assert np.isnan(engine.joint(np.array([1]), (), False, 1e-6, "high", np.inf).value).all()
     known = engine.joint(np.array([1]), (), False, 1e-6)
-    exactly = exact(engine.table, Renyi(2, 10), (1,), False)
+    exactly = exact(engine.table, Renyi(1.01, 10), (1,), False)
     assert known.value[0] == pytest.approx(exactly, abs=1e-9)
 
 

@@ -161,7 +161,7 @@ def test_once_the_leader_is_known_its_rivals_are_looked_at_side_by_side():
     LOOKS.clear()
     race = Race(Narrowing(), None)
     assert race.best(np.arange(9), ()) == 3
-    assert (False, 5) in LOOKS  # the upper ends of all but two
+    assert (False, 6) in LOOKS  # the upper ends of all but one
     assert LOOKS[0] == (False, 9)
     assert not any(above and count > 3 for above, count in LOOKS if count != 7)
 

@@ -17,7 +17,6 @@ TIE = 1e-9  # bits: narrower intervals that still overlap are equal
 COARSE = 0.1  # bits: width of entropies at the first look, which drops most candidates
 FINE, FINEST = 2e-3, 1e-11  # and at the next ones, ever finer by a factor of FINER at most
 FINER = 32.0
-AHEAD = 2  # likely winners, whose lower bound matters too
 
 Look = Callable[[np.ndarray, float, float | None], Intervals]
 
@@ -39,14 +38,14 @@ class Race:
 
     Scores are intervals. A candidate is eliminated only when its upper bound lies below the lower
     bound of another. Cheap bounds of all come first; then, round after round, both bounds of the
-    most likely winners, and of the others the upper bound, as far as it takes to lie below the best
+    most likely winner, and of the others the upper bound, as far as it takes to lie below the best
     lower bound. Each round is finer than the one before, until one candidate is left or all
     intervals are narrower than `TIE`.
     """
 
     def __init__(self, criterion: BaseCriterion, engine: Kernels) -> None:
         self.criterion, self.engine = criterion, engine
-        self._behind: dict[int, float] = {}  # bits, in the step before
+        self._before: list[int] = []  # candidates of the step before, the best first
 
     def best(self, candidates: np.ndarray, chosen: Features) -> int:
         """Return the best candidate; of equal ones the first."""
@@ -84,24 +83,20 @@ class Race:
             left = np.flatnonzero(active & (scores.width > TIE))
             if active.sum() == 1 or not len(left) or tol < FINEST:
                 break
-            front = np.sort(left[np.argsort(-likely[left], kind="stable")][:AHEAD])
-            front = first if tol == FINE else front
+            front = first if tol == FINE else left[[np.argmax(likely[left])]]
             update(front, None)
             best = float(scores.low.max())
             update(np.setdiff1d(left[scores.high[left] >= best - TIE], front), best)
             # What it seems to take for the first two to come apart.
             top, second = np.sort(_likely(scores, active))[:-3:-1]
             tol = float(np.clip(0.25 * (top - second), tol / FINER, 0.5 * tol))
-        gaps = float(likely.max()) - likely
-        self._behind.update(zip(candidates.tolist(), gaps.tolist(), strict=True))
+        self._before = candidates[np.argsort(-likely, kind="stable")].tolist()
         return _winner(candidates[active], scores[active], likely[active])
 
     def _first(self, candidates: np.ndarray, scores: Intervals) -> np.ndarray:
-        """Return whom to measure first: the leaders of the step before, and of cheap bounds."""
-        gaps = np.array([self._behind.get(i, np.inf) for i in candidates.tolist()])
-        before = np.argsort(gaps, kind="stable")[: AHEAD if np.isfinite(gaps).any() else 0]
-        now = np.argsort(-scores.high, kind="stable")[:1]
-        return np.union1d(before, now)
+        """Return whom to measure first: the leader of the step before, and of cheap bounds."""
+        left = [i for i in self._before if i in candidates][:1]
+        return np.union1d(np.flatnonzero(np.isin(candidates, left)), [np.argmax(scores.high)])
 
 
 def _likely(scores: Intervals, active: np.ndarray) -> np.ndarray:

@@ -15,6 +15,7 @@ from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
+from scipy.sparse.csgraph import connected_components
 
 from lorenyi import _arrays
 from lorenyi.gram import Gram
@@ -64,12 +65,12 @@ class Chosen:
             if not double:
                 flushed(self.kernel)
 
-    def _share(self, mass: float) -> int:
+    def share(self, mass: float) -> int:
         """Return about how many of the leading eigenvalues a block of such a mass holds."""
         return self.rank if mass >= 1 else min(self.rank, 8 + round(1.25 * self.rank * mass))
 
-    def parts(self, column: Column, labelled: bool) -> list[Part]:
-        """Return the diagonal blocks of the joint with a candidate: one a class, or one."""
+    def join(self, column: Column, labelled: bool) -> Joined:
+        """Return the joint with a candidate: one diagonal block a class, or one."""
         levels, n = len(column.folded), len(self.code)
         pairs = len(self.kernel) * levels
         ends = self.ends if labelled else np.array([0, n])
@@ -78,10 +79,22 @@ class Chosen:
         found, weights = _counted(code, pairs * (len(ends) - 1), self.weights)
         cuts = np.searchsorted(found, pairs * np.arange(len(ends))).tolist()
         g, v = np.divmod(found % pairs, levels)
-        return [
-            Part(self, column, g[a:b], v[a:b], weights[a:b], self._share(weights[a:b].sum()))
-            for a, b in pairwise(cuts)
-        ]
+        return Joined(self, column, g, v, weights, cuts)
+
+    @cached_property
+    def pieces(self) -> np.ndarray | None:
+        """Numbers of small pieces into which rows fall where kernels are near zero, if they do."""
+        found, low, high = None, 0.0, LIMITS.coupled
+        for _ in range(8):  # for the least kernel to be cut
+            cut = high if found is None else 0.5 * (low + high)
+            pieces = connected_components(self.kernel > cut)[1]
+            if np.bincount(pieces).max() <= LIMITS.tiny // 2:
+                found, high = np.asarray(pieces), cut
+            elif found is None:
+                return None
+            else:
+                low = cut
+        return found
 
     @cached_property
     def squares(self) -> np.ndarray:
@@ -117,6 +130,88 @@ class Chosen:
 
 
 @dataclass(eq=False)
+class Joined:
+    """The joint of chosen features and a candidate, on the distinct pairs of rows and values."""
+
+    chosen: Chosen
+    column: Column  # the candidate
+    g: np.ndarray  # rows of the chosen features, ascending within a block
+    v: np.ndarray  # values of the candidate
+    weights: np.ndarray  # relative weights of these pairs
+    ends: list[int]  # where diagonal blocks begin, and where the last ends
+
+    @property
+    def most(self) -> int:
+        """Rows of the largest diagonal block."""
+        return max(b - a for a, b in pairwise(self.ends))
+
+    @cached_property
+    def parts(self) -> list[Part]:
+        """The diagonal blocks."""
+        made = []
+        for a, b in pairwise(self.ends):
+            weights = self.weights[a:b]
+            share = self.chosen.share(float(weights.sum()))
+            made.append(Part(self.chosen, self.column, self.g[a:b], self.v[a:b], weights, share))
+        return made
+
+    @cached_property
+    def is_small(self) -> bool:
+        """Whether all eigenvalues cost no more than bounds on them."""
+        if self.most <= LIMITS.bounded:
+            return True
+        return all(part.is_small for part in self.parts)
+
+    def is_whole(self, last: bool, side: str) -> bool:
+        """Tell whether all eigenvalues come next, or as the last resort."""
+        double = self.chosen.kernel.dtype == np.float64
+        if self.most > LIMITS.dense or not (last or (double and side == "both")):
+            return self.is_small
+        return True
+
+    def eigenvalues(self) -> np.ndarray:
+        """Return all eigenvalues, descending."""
+        if self.most > LIMITS.tiny or not self._is_kept:
+            each = [_arrays.eigvalsh(part.matrix(double=True)) for part in self.parts]
+            return np.sort(np.concatenate(each))[::-1]
+        return self._stacked(np.arange(len(self.g)), np.diff(self.ends))
+
+    def pinched(self) -> np.ndarray | None:
+        """Return the eigenvalues of smaller diagonal blocks, whose spectrum is more spread."""
+        pieces = self.chosen.pieces if self._is_kept and len(self.g) > LIMITS.tiny else None
+        if pieces is None:
+            return None
+        pieces = pieces[self.g]
+        sizes = np.bincount(pieces)
+        if sizes.max() > LIMITS.tiny:
+            return None
+        return self._stacked(np.argsort(pieces, kind="stable"), sizes)
+
+    @property
+    def relative(self) -> float:
+        """Relative rounding of its entries in float64."""
+        return self.parts[0].rounding(double=True).relative
+
+    @property
+    def _is_kept(self) -> bool:
+        return self.chosen.kernel.dtype == np.float64 and self.column.few is not None
+
+    def _stacked(self, order: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+        """Return the eigenvalues of small blocks, with zeros around them, by one call."""
+        assert self.column.few is not None
+        inside = np.arange(sizes.max()) < sizes[:, None]
+        at = np.zeros(inside.shape, dtype=np.int64)
+        at[inside] = order
+        root = np.where(inside, np.sqrt(self.weights)[at], 0.0)
+        g, v = self.g[at], self.v[at]
+        J = self.chosen.kernel[g[:, :, None], g[:, None, :]]
+        J *= self.column.few[v[:, :, None], v[:, None, :]]
+        J *= root[:, :, None]
+        J *= root[:, None, :]
+        return np.sort(np.linalg.eigvalsh(J).ravel())[::-1][: len(order)]
+
+
+@dataclass(eq=False)
 class Part:
     """One diagonal block of the joint of chosen features and a candidate."""
 
@@ -138,11 +233,7 @@ class Part:
     @property
     def is_small(self) -> bool:
         """Whether all eigenvalues cost no more than bounds on them."""
-        return len(self) <= max(LIMITS.bounded, 4 * self.share)
-
-    def is_whole(self, last: bool) -> bool:
-        """Tell whether all eigenvalues in float64 come next, or as the last resort."""
-        return len(self) <= LIMITS.dense and (last or self.chosen.kernel.dtype == np.float64)
+        return len(self) <= max(LIMITS.bounded, 5 * self.share)
 
     def products(self, count: int) -> np.ndarray:
         """Return a factor below the matrix: the largest products of a column of each factor."""
@@ -153,6 +244,11 @@ class Part:
         G = self.chosen.factor[self.g][:, i] * self.column.factor[self.v][:, j]
         G *= np.sqrt(self.weights)[:, None].astype(np.float32)
         return np.asarray(G)
+
+    def lengths(self) -> np.ndarray:
+        """Return the squared norms of all products of a column of each factor."""
+        squares = self.weights[:, None] * np.square(self.chosen.factor[self.g], dtype=np.float64)
+        return np.asarray(squares.T @ np.square(self.column.factor[self.v])).ravel()
 
     def below(self, count: int) -> np.ndarray:
         """Return lower bounds on the leading eigenvalues, descending."""

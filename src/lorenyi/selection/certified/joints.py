@@ -13,11 +13,11 @@ from lorenyi.entropy import renyi_entropy
 from lorenyi.estimate import Estimate
 from lorenyi.functionals import Renyi
 from lorenyi.gram import Gram
-from lorenyi.selection.certified.chosen import EPS, Part
-from lorenyi.selection.certified.enclosure import Enclosure, complete
+from lorenyi.selection.certified.chosen import EPS, Joined, Part
+from lorenyi.selection.certified.enclosure import Enclosure
 from lorenyi.selection.certified.limits import LIMITS
 from lorenyi.spectra import Auto, PivotedCholesky, Spectrum, enclosure
-from lorenyi.spectra.bounds import enclose_sum, spread_from, together, union
+from lorenyi.spectra.bounds import enclose_sum, spread_from, together
 
 Side: TypeAlias = Literal["low", "high", "both"]  # the bounds that are wanted
 
@@ -55,6 +55,7 @@ class Joint:
         self.entropy, self.n = entropy, n
         self.found: Estimate | None = None  # what is known
         self.off = math.inf  # of the upper bound, in bits, about
+        self._is_rough = False  # although all eigenvalues are cheap
         self._bounded = self._slow = self._stuck = False
         self._seen: Enclosure | None = None
         self._width = math.inf  # by the products so far
@@ -66,7 +67,9 @@ class Joint:
 
     def met(self, wanted: Wanted) -> bool:
         """Tell whether it is known well enough, or nothing more can be learned."""
-        if self.found is None:
+        if wanted.cheap and self._bounded:
+            return True
+        if self.found is None or (self._is_rough and wanted.side == "both"):
             return False
         settled = wanted.side == "high" and self.off <= 0.5 * wanted.tol
         return wanted.met(self.found) or settled or self._proven <= wanted.tol
@@ -82,29 +85,28 @@ class Joint:
         self,
         wanted: Wanted,
         gram: Callable[[], Gram],
-        parts: Sequence[Part] | None,
+        joined: Joined | None,
         smooth: bool,
         large: bool,
     ) -> None:
         """Learn more until that is good enough.
 
-        `gram` returns the Gram of all variables, `parts` are its diagonal blocks, made of what is
-        kept of the chosen features. It is smooth if a Cholesky factor is cheaper than a product
-        with it, and large if there are too many rows for either.
+        `gram` returns the Gram of all variables, `joined` is made of what is kept of the chosen
+        features. It is smooth if a Cholesky factor is cheaper than a product with it, and large
+        if there are too many rows for either.
         """
-        if not self.met(wanted) and parts is not None and not self._bounded:
-            self._bounded = True
-            self._bound(parts, wanted.side)
+        if joined is not None and not self.met(wanted) and not self._bounded:
+            self._bound(joined, wanted)
         fine = wanted.side == "both" and wanted.tol < LIMITS.single
-        solve = smooth or large or fine or parts is None or self.entropy.rank is None
+        solve = smooth or large or fine or joined is None or self.entropy.rank is None
         while not self.met(wanted) and not wanted.cheap:
             last = solve or self._stuck
-            if parts is not None and all(p.is_small or p.is_whole(last) for p in parts):
-                self._compute(parts)
-            elif parts is None or last:
+            if joined is not None and joined.is_whole(last, wanted.side):
+                self._compute(joined)
+            elif joined is None or last:
                 self._prove(gram(), wanted, large)
             else:
-                self._multiply(parts, wanted)
+                self._multiply(joined.parts, wanted)
         if self._seen is not None:
             self._seen.held = {}
 
@@ -125,36 +127,66 @@ class Joint:
 
     # ------------------------------------------------------------------ without its matrix
 
-    def _bound(self, parts: Sequence[Part], side: Side) -> None:
+    def _bound(self, joined: Joined, wanted: Wanted) -> None:
         """Bound it without making its matrix, if that is worth it."""
+        self._bounded, self._is_rough = True, joined.is_whole(False, "both")
         rank, quadratic = self.entropy.rank, self.entropy.alpha == 2
-        if rank is None and quadratic:
-            if all(len(part) <= LIMITS.dense for part in parts):
-                self._compute(parts)
-            else:
-                self._keep(*self._norm(parts))
-            return
-        if rank is None or all(part.is_small for part in parts):
-            return
-        counts = [math.ceil(LIMITS.ranks * part.share) for part in parts]
-        each = [part.below(count) for part, count in zip(parts, counts, strict=True)]
-        theta = np.sort(np.concatenate(each))[::-1]
-        slack = 2 * parts[0].chosen.roundoff + (64 + max(counts)) * EPS
-        rest = max(1.0 - float(np.sum(theta)) * (1 - slack), 0.0)
-        pair = enclose_sum(theta, self.n, 1.0, largest=rest, slack=slack * np.cumsum(theta))
-        low, high = map(self._bits, pair)
-        if quadratic and side != "high":
-            squares = 2.0 ** -self._norm(parts)[0] - _beyond(theta, self.n, rank)
-            low = max(low, -math.log2(min(squares * (1 + slack), 1.0)))
-        self._keep(min(low, high), high if side == "high" else low, high)
+        if quadratic and rank is not None:
+            self._by_squares(joined, wanted.side)
+        elif quadratic and joined.most <= LIMITS.dense:
+            self._compute(joined)
+        elif quadratic:
+            self._keep(*self._norm(joined))
+        elif joined.is_small and wanted.side == "high":
+            pinched = joined.pinched()
+            if pinched is not None:
+                high = self._bits(Spectrum(pinched, self.n)) + 1e-9  # what rounding can do
+                self._keep(0.0, high, high)
+        elif rank is not None and not joined.is_small:
+            theta, slack = self._factored(joined)
+            rest = max(1.0 - float(np.sum(theta)) * (1 - slack), 0.0)
+            pair = enclose_sum(theta, self.n, 1.0, largest=rest, slack=slack * np.cumsum(theta))
+            low, high = map(self._bits, pair)
+            self._keep(min(low, high), high if wanted.side == "high" else low, high)
 
-    def _norm(self, parts: Sequence[Part]) -> tuple[float, float, float]:
+    def _factored(self, joined: Joined) -> tuple[np.ndarray, float]:
+        """Return lower bounds on eigenvalues, descending, and the relative rounding of sums."""
+        counts = [math.ceil(LIMITS.ranks * part.share) for part in joined.parts]
+        each = [part.below(count) for part, count in zip(joined.parts, counts, strict=True)]
+        slack = 2 * joined.chosen.roundoff + (64 + max(counts)) * EPS
+        return np.sort(np.concatenate(each))[::-1], slack
+
+    def _by_squares(self, joined: Joined, side: Side) -> None:
+        r"""Bound the entropy of order 2 by the norm, and sums of leading eigenvalues from below.
+
+        :math:`S = -\log_2(F - D)` with the squared norm F and how far the eigenvalues beyond the
+        rank k are from even, :math:`0 \le D \le \lambda_{k+1} R`, where R is their sum. For every
+        q < k the trace leaves :math:`(k - q) \lambda_{k+1} + R` no more than what the q largest
+        leave, r: thus :math:`D \le r^2 / 4 (k - q)`.
+        """
+        rank, few = self.entropy.rank or 1, joined.most <= LIMITS.dense
+        if few:
+            lengths = np.concatenate([part.lengths() for part in joined.parts])
+            theta, slack = np.sort(lengths)[::-1][: len(joined.g)], 512 * EPS
+        else:
+            theta, slack = self._factored(joined)
+        sums = np.cumsum(theta) * (1 - slack)
+        least = 2.0 ** -self._bits(spread_from(sums, self.n, 1.0))
+        low = 0.0
+        if few or side != "high":
+            low, _, high = self._norm(joined)
+            rest = 1 - np.concatenate([[0.0], sums[: rank - 1]])
+            uneven = float(np.min(rest**2 / (4 * (rank - np.arange(len(rest))))))
+            least = max(least, 2.0**-high - uneven)
+            low = -math.log2(2.0**-low - (0.0 if few else _beyond(theta, self.n, rank)))
+        self._keep(low, -math.log2(least) if side == "high" else low, -math.log2(least))
+
+    def _norm(self, joined: Joined) -> tuple[float, float, float]:
         """Return -log2 of the squared Frobenius norm: bounds, and what is between."""
-        slack = max(4 * part.chosen.roundoff for part in parts) + 128 * EPS
-        missing = parts[0].column.missing
-        norm = sum(part.squared_norm() for part in parts)
-        ends = (norm + missing) * (1 + slack), norm, max(norm * (1 - slack), 1 / self.n)
-        low, value, high = (-math.log2(min(end, 1.0)) for end in ends)
+        slack = 4 * joined.chosen.roundoff + 128 * EPS
+        norm = sum(part.squared_norm() for part in joined.parts)
+        most, least = norm + joined.column.missing, max(norm * (1 - slack), 1 / self.n)
+        low, value, high = (-math.log2(min(x, 1.0)) for x in (most * (1 + slack), norm, least))
         return low, value, high
 
     # ------------------------------------------------------------------ by products
@@ -201,17 +233,23 @@ class Joint:
 
     # ------------------------------------------------------------------ as a whole
 
-    def _compute(self, parts: Sequence[Part]) -> None:
+    def _compute(self, joined: Joined) -> None:
         """Compute all eigenvalues, or the norm where that is all it takes."""
-        self._proven = 0.0
+        self._proven, self._is_rough = 0.0, False
         if self.entropy.alpha == 2 and self.entropy.rank is None:
-            value = -math.log2(sum(float(np.sum(part.matrix(double=True) ** 2)) for part in parts))
-            slack = 4 * max(part.rounding(double=True).relative for part in parts) + 1e-13
+            norms = [float(np.sum(part.matrix(double=True) ** 2)) for part in joined.parts]
+            value = -math.log2(sum(norms))
+            slack = 4 * joined.relative + 1e-13
             self._keep(value - slack, value, value + slack)
             return
-        spectrum = union([complete(part) for part in parts], self.n, 1.0)
-        low, high = map(self._bits, enclosure(spectrum) or (spectrum, spectrum))
-        self._keep(low, self._bits(spectrum), high)
+        spectrum = Spectrum(joined.eigenvalues(), self.n, rounding=joined.relative)
+        value = self._bits(spectrum)
+        if 1 <= self.entropy.alpha < 2:
+            off = _rounded(spectrum.values, joined.relative, self.entropy.alpha, value)
+            self._keep(value - off, value, value + off)
+        else:  # null eigenvalues that are rounding have weight below order 1
+            low, high = map(self._bits, enclosure(spectrum) or (spectrum, spectrum))
+            self._keep(low, value, high)
 
     def _prove(self, A: Gram, wanted: Wanted, large: bool) -> None:
         """Leave it to a solver; of many rows a factor of a fixed size must do."""
@@ -226,6 +264,20 @@ class Joint:
             tuned, self._proven = replace(self.entropy, solver=factor), 0.0
         low, found, high, failure = tuned.enclosed(A)
         self._keep(low, float(found), high, failure)
+
+
+def _rounded(values: np.ndarray, relative: float, alpha: float, bits: float) -> float:
+    r"""Bound the error of an entropy of order 1 to 2 from that of all its eigenvalues.
+
+    These are off by e in all, |e| in the Euclidean norm (see `bounds.rounding`). Derivatives are
+    at most :math:`\alpha |\log \lambda| / \sum \lambda^\alpha` where the trace is kept, and
+    an eigenvalue below |e| moves by no more than that.
+    """
+    m, eps = len(values), float(np.finfo(np.float64).eps)
+    error = (relative + m * eps) * float(np.linalg.norm(values))
+    trace = 4 * eps / (alpha - 1) if alpha > 1 else 0.0  # what its rounding is multiplied by
+    slope = -alpha * math.log2(error) * math.pow(2.0, (alpha - 1) * bits)
+    return slope * math.sqrt(m) * error + trace
 
 
 def _beyond(theta: np.ndarray, n: float, rank: int) -> float:

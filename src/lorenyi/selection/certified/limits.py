@@ -9,6 +9,8 @@ from dataclasses import dataclass
 class Limits:
     """Where one way is better than another, measured on one core of two."""
 
+    tiny: int = 48  # rows of a block of which a call costs more than the work
+    coupled: float = 0.3  # kernels up to which may be left out for an upper bound
     bounded: int = 300  # rows of a block from which bounds are cheaper than all eigenvalues: 5 ms
     # Rows up to which kernels are kept in float64 and all eigenvalues are computed: they take the
     # 0.2 s that a proof by a solver takes.

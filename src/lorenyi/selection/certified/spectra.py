@@ -119,16 +119,16 @@ class Kernels:
         labelled = target and self.labels
         if chosen is not None and self.entropy.rank is not None:
             widest = max(columns, key=lambda column: len(column.folded))
-            if not all(part.is_small for part in chosen.parts(widest, labelled)):
+            if self.entropy.alpha == 2 or not chosen.join(widest, labelled).is_small:
                 chosen.values  # noqa: B018 (once, before several threads ask for it)
         many = chosen is None and int(self._code(given, target).max()) >= LIMITS.pairs
 
         def measure(task: tuple[tuple[Joint, int, Wanted], Column]) -> None:
             (joint, i, wanted), column = task
-            parts = None if chosen is None else chosen.parts(column, labelled)
-            large = many if parts is None else max(map(len, parts)) > LIMITS.pairs
+            joined = None if chosen is None else chosen.join(column, labelled)
+            large = many if joined is None else joined.most > LIMITS.pairs
             smooth, large = len(given) < 2, large and bool(given)
-            joint.until(wanted, lambda: self._gram((*given, i), target), parts, smooth, large)
+            joint.until(wanted, lambda: self._gram((*given, i), target), joined, smooth, large)
             if wanted.side == "both":
                 self._open.append(joint)
             else:
