@@ -5,7 +5,7 @@ import pytest
 import scipy.stats
 
 import lorenyi as lr
-from lorenyi.inference.neighbors import MAX_GROUP, local_groups
+from lorenyi.inference.neighbors import MAX_GROUP, PARTITIONS, local_groups
 from lorenyi.inference.regression import fits, residuals, singular, standardized_residuals
 from lorenyi.inference.searches import causal_learn_test, tigramite_test
 
@@ -145,17 +145,21 @@ def test_columns_are_turned_to_the_direction_that_matters():
 def test_groups_are_small_near_and_within_labels(columns):
     rng = np.random.default_rng(0)
     Z, labels = rng.normal(size=(300, columns)), rng.integers(0, 3, 300)
-    groups = local_groups(Z, labels, 0, 0)
-    assert np.bincount(groups).max() <= MAX_GROUP
-    assert all(len(set(labels[groups == g])) == 1 for g in np.unique(groups))
-    spread = np.mean([Z[groups == g].std(axis=0).mean() for g in np.unique(groups)])
-    assert spread < (0.1 if columns == 1 else 0.6)  # of 1 among all rows
-    assert not np.array_equal(groups, local_groups(Z, labels, 0, 1))
+    several = local_groups(Z, labels, 0)
+    assert several.shape == (PARTITIONS, 300)
+    for groups in several:
+        members = [groups == g for g in np.unique(groups)]
+        assert max(m.sum() for m in members) <= MAX_GROUP
+        assert all(len(set(labels[m])) == 1 for m in members)
+        spread = np.mean([Z[m].std(axis=0).mean() for m in members])
+        assert spread < (0.1 if columns == 1 else 0.6)  # of 1 among all rows
+    cuts = {tuple(groups - groups.min()) for groups in several}
+    assert len(cuts) == PARTITIONS
 
 
 def test_equal_rows_given_end_the_cutting():
-    groups = local_groups(np.zeros((40, 1)), np.zeros(40, dtype=np.int64), 0, 0)
-    assert np.bincount(groups).max() <= MAX_GROUP
+    groups = local_groups(np.zeros((40, 1)), np.zeros(40, dtype=np.int64), 0)
+    assert np.bincount(groups.ravel()).max() <= MAX_GROUP
 
 
 # ------------------------------------------------------------------------------- searches

@@ -24,7 +24,7 @@ from lorenyi.inference.independence import (
     of_data,
     require_bandwidths,
 )
-from lorenyi.inference.neighbors import PARTITIONS, local_groups
+from lorenyi.inference.neighbors import local_groups
 from lorenyi.inference.permuting import (
     Orders,
     permute,
@@ -32,7 +32,7 @@ from lorenyi.inference.permuting import (
     require_level,
     require_permutations,
 )
-from lorenyi.inference.quadratic import Quadratic, View, all_of, views
+from lorenyi.inference.quadratic import Quadratic, View, side_by_side, views
 from lorenyi.inference.regression import QUICK, standardized_residuals
 from lorenyi.inference.result import TestResult
 from lorenyi.inference.rows import tested_rows
@@ -138,11 +138,10 @@ def conditional_independence_test(
     Z, labels = _numbers(C), _labels(C)
     with one_thread():
         orders = _orders(normal_scores(Z), labels, seed, block)
-        statistics = _of_residuals(A, B, C, Z, multiples)
-        found_by = permute(all_of(statistics), orders, **options)
-    names = [name for each in statistics for name in each.names]
+        statistic = _of_residuals(A, B, C, Z, multiples)
+        found_by = permute(statistic, orders, **options)
     return ConditionalIndependenceTest.of(
-        found_by, names, permutations, level, len(A), variables=tuple(grams)
+        found_by, statistic.names, permutations, level, len(A), variables=tuple(grams)
     )
 
 
@@ -150,24 +149,23 @@ def _orders(places: np.ndarray, labels: np.ndarray, seed: int, block: int | None
     """Return orders that move rows among near ones, or blocks of rows."""
     if block is not None:
         return Orders(seed, labels[None], block)
-    near = [local_groups(places, labels, seed, number) for number in range(PARTITIONS)]
-    return Orders(seed, np.stack(near))
+    return Orders(seed, local_groups(places, labels, seed))
 
 
 def _of_residuals(
     A: Gram, B: Gram, C: Gram, Z: np.ndarray, multiples: tuple[float, ...]
-) -> list[Quadratic]:
-    """Return the statistics of the residuals of A and B given C, whose numbers are Z."""
+) -> Quadratic:
+    """Return the statistic of the residuals of A and B given C, whose numbers are Z."""
     X, Y, places = scores(A, "x"), scores(B, "y"), normal_scores(Z)
     given = gram(places, QUICK)
     given = given.changed(factors=[*given.factors, *_nominal(C)])
     left = standardized_residuals(np.hstack([X, Y]), given, _scaled(Z))
-    return _statistics(left[:, : X.shape[1]], left[:, X.shape[1] :], places, multiples)
+    return _statistic(left[:, : X.shape[1]], left[:, X.shape[1] :], places, multiples)
 
 
-def _statistics(
+def _statistic(
     X: np.ndarray, Y: np.ndarray, places: np.ndarray, multiples: tuple[float, ...]
-) -> list[Quadratic]:
+) -> Quadratic:
     """Return the information of residuals, and that of Y's about X's jointly with z.
 
     The second detects dependence whose sign changes with z. Its widest bandwidths suffice: the
@@ -178,12 +176,9 @@ def _statistics(
     if widest:
         jobs.append((np.hstack([X - X.mean(axis=0), places]), widest))
     x, y, *together = parallel(lambda job: basis(gram(job[0], QUICK), job[1]), jobs)
-    groups = np.zeros(len(X), dtype=np.int64)
-    found = [Quadratic(x.columns, y.columns, views(x, y, multiples), groups)]
-    for both in together:
-        seen = [View((m, m), both.at(m), y.at(m)) for m in widest]
-        found.append(Quadratic(both.columns, y.columns, seen, groups))
-    return found
+    jointly = [[View((m, m), both.at(m), y.at(m)) for m in widest] for both in together]
+    columns, seen = side_by_side([x, *together], [views(x, y, multiples), *jointly])
+    return Quadratic(columns, y.columns, seen, np.zeros(len(X), dtype=np.int64))
 
 
 # ------------------------------------------------------------------------------- columns

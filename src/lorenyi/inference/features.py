@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
+import scipy.linalg
 
 from lorenyi import _arrays
 from lorenyi.data.sources import slices
@@ -31,7 +32,7 @@ MAX_RANK = 20  # leading eigenvectors of a bandwidth; 40 had no more power at 10
 MAX_LEVELS = 200  # categories that are distinguished; rarer ones are merged
 MAX_BASIS = 128  # columns that products are reduced to
 LEFT_OF_TRACE = 1e-3  # share that the leading eigenvectors may omit
-LEFT_OF_PRODUCTS = 1e-4  # share that the basis may omit
+LEFT_OF_PRODUCTS = 3e-3  # share that the basis may omit
 MAX_BASIS_ROWS = 20_000  # rows that the basis is chosen on
 
 
@@ -219,11 +220,7 @@ def _reduced(found: Sequence[_Found], lines: np.ndarray) -> tuple[np.ndarray, li
     some = np.arange(0, n, -(-n // MAX_BASIS_ROWS))
     P = _products(found, lines, some)
     P -= P.mean(axis=0)
-    energy, E = _principal(P)
-    total = float(energy[energy > 0].sum())
-    enough = int(np.searchsorted(np.cumsum(energy), (1.0 - LEFT_OF_PRODUCTS) * total)) + 1
-    size = min(enough, MAX_BASIS, int(np.count_nonzero(energy > 1e-12 * total)))
-    E = E[:, :size]
+    E = _principal(P)
     columns = np.concatenate([_products(found, lines, cut) @ E for cut in slices(n, 8192)])
     columns -= columns.mean(axis=0)
     parts, start = [], 0
@@ -233,10 +230,16 @@ def _reduced(found: Sequence[_Found], lines: np.ndarray) -> tuple[np.ndarray, li
     return columns, [*parts, E[start:].T]
 
 
-def _principal(P: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the eigenvalues of P'P, the largest first, and the eigenvectors."""
-    if len(P) < P.shape[1]:
-        _, singular, Vt = np.linalg.svd(P, full_matrices=False)
-        return singular**2, Vt.T
-    values, V = _arrays.eigh(P.T @ P)
-    return values[::-1], V[:, ::-1]
+def _principal(P: np.ndarray) -> np.ndarray:
+    """Return the leading eigenvectors of P'P, those of a Cholesky factor that leaves little."""
+    moments = P.T @ P
+    total = float(np.trace(moments))
+    lower, order, rank, _ = scipy.linalg.lapack.dpstrf(
+        moments, tol=0.1 * LEFT_OF_PRODUCTS * total / len(moments), lower=1
+    )
+    F = np.tril(lower)[np.argsort(order), :rank]
+    energy, V = _arrays.eigh(F.T @ F)
+    energy, V = energy[::-1], V[:, ::-1]
+    enough = int(np.searchsorted(np.cumsum(energy), (1.0 - LEFT_OF_PRODUCTS) * total)) + 1
+    size = min(enough, MAX_BASIS, int(np.count_nonzero(energy > 1e-12 * total)))
+    return np.asarray(F @ (V[:, :size] / np.sqrt(energy[:size])))

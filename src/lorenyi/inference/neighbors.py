@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import count
+
 import numpy as np
 
 from lorenyi import _arrays
@@ -10,11 +12,11 @@ MAX_GROUP = 5  # rows; with 8 a regression's error inflates the level, 3 lose po
 PARTITIONS = 10  # different partitions, used in turn
 
 
-def local_groups(Z: np.ndarray, groups: np.ndarray, seed: int, number: int) -> np.ndarray:
+def local_groups(Z: np.ndarray, groups: np.ndarray, seed: int) -> np.ndarray:
     """Cut groups of rows into ones of at most `MAX_GROUP` rows that are near each other.
 
-    Every group is split by its order along a random direction, at a place drawn near the middle,
-    until it is small.
+    A partition rotates Z at random. Every group is split by its order along each of the new axes in
+    turn, at a place drawn near the middle, until it is small.
 
     Parameters
     ----------
@@ -22,21 +24,31 @@ def local_groups(Z: np.ndarray, groups: np.ndarray, seed: int, number: int) -> n
         Positions of the rows.
     groups : array of n
         Rows of different groups stay apart.
-    seed, number : int
-        Equal numbers give equal groups.
+    seed : int
+        Of rotations and places.
+
+    Returns
+    -------
+    array, `PARTITIONS` x n
+        The group of each row, a number that no other partition has.
     """
     n, d = Z.shape
-    for depth in range(64):
+    total = PARTITIONS * n
+    rotations = _arrays.qr(_arrays.normal(seed, 0, PARTITIONS * d, d).reshape(PARTITIONS, d, d))
+    own = np.arange(PARTITIONS)[:, None]
+    along = [np.argsort(q @ Z.T, axis=1, kind="stable") + n * own for q in rotations.swapaxes(0, 1)]
+    groups = (groups + (groups.max() + 1) * own).ravel()
+    for depth in count():
+        groups = groups.astype(np.min_scalar_type(total))  # small integers are sorted in linear time
         sizes = np.bincount(groups)
-        if int(sizes.max()) <= MAX_GROUP or d == 0:
-            break
-        stream = 128 * number + 2 * depth
-        direction = _arrays.normal(seed, stream, d)[:, 0]
-        share = 0.4 + 0.2 * _arrays.uniform(seed, stream + 1, len(sizes))[:, 0]
-        order = np.lexsort((Z @ direction, groups))
-        ordered = groups[order]
-        place = np.arange(n) - (np.cumsum(sizes) - sizes)[ordered]
-        cut = np.where(sizes > MAX_GROUP, np.ceil(share * sizes), n)[ordered]
-        groups = np.empty(n, dtype=np.int64)
-        groups[order] = np.cumsum((place == 0) | (place == cut)) - 1
-    return groups
+        if int(sizes.max()) <= MAX_GROUP:
+            return groups.reshape(PARTITIONS, n)
+        order = along[depth % d].ravel()
+        order = order[np.argsort(groups[order], kind="stable")]
+        start = np.cumsum(sizes) - sizes
+        share = 0.4 + 0.2 * _arrays.uniform(seed, depth + 1, len(sizes))[:, 0]
+        cut = start + np.ceil(share * sizes).astype(np.int64)
+        first = np.zeros(total, dtype=np.int64)
+        first[start[1:]] = first[cut[sizes > MAX_GROUP]] = 1
+        groups = np.empty(total, dtype=np.int64)
+        groups[order] = np.cumsum(first)

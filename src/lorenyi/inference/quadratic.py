@@ -22,8 +22,8 @@ the RV coefficient over 2 ln 2, for two columns the information of a normal pair
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -55,11 +55,15 @@ def weights(x: Scale, y: Scale, shift: float) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False)
 class View:
-    """Two variables at one bandwidth each, identified by its multiples, if there is one."""
+    """Two variables at one bandwidth each, identified by its multiples, if there is one.
+
+    The columns of x begin at `start`, if several bases stand side by side.
+    """
 
     name: tuple[float, float] | None
     x: Part
     y: Part
+    start: int = 0
 
 
 def views(x: Basis, y: Basis, multiples: Sequence[float]) -> list[View]:
@@ -82,6 +86,15 @@ def views(x: Basis, y: Basis, multiples: Sequence[float]) -> list[View]:
         wide = (v.numbers or v.at(max(finite)) for v in (x, y))
         found.append(View((WIDE, WIDE), *wide))
     return found
+
+
+def side_by_side(
+    bases: Sequence[Basis], seen: Sequence[list[View]]
+) -> tuple[np.ndarray, list[View]]:
+    """Return the columns of several bases of x, and the views of each that refer to them."""
+    starts = np.cumsum([0, *(each.columns.shape[1] for each in bases)])
+    moved = [replace(v, start=int(at)) for at, own in zip(starts, seen, strict=False) for v in own]
+    return np.hstack([each.columns for each in bases]), moved
 
 
 class Quadratic:
@@ -129,15 +142,12 @@ class Quadratic:
     def _bits(self, covariance: np.ndarray) -> np.ndarray:
         found = []
         for view, w in zip(self.views, self.weights, strict=True):
-            moved = view.x.products.T @ covariance @ view.y.products
+            x, y = view.x.products.T, view.y.products
+            few = covariance[:, view.start : view.start + x.shape[1]]
+            moved = x @ few @ y if len(x) < y.shape[1] else x @ (few @ y)
             moved *= moved
             found.append(np.vecdot(moved.reshape(len(moved), -1), w.ravel()))
         return np.stack(found, axis=1)
-
-
-def all_of(statistics: Sequence[Quadratic]) -> Callable[[np.ndarray | None], np.ndarray]:
-    """Return what gives the values of several statistics, one after the other."""
-    return lambda orders: np.hstack([statistic(orders) for statistic in statistics])
 
 
 def _weights(view: View, shift: float) -> np.ndarray:

@@ -27,7 +27,7 @@ from lorenyi.inference.permuting import (
     soft_maximum,
     standardized,
 )
-from lorenyi.inference.quadratic import Quadratic, all_of, views
+from lorenyi.inference.quadratic import Quadratic, side_by_side, views
 from lorenyi.inference.result import TestResult
 from lorenyi.inference.rows import tested_rows
 from lorenyi.kernels import Delta
@@ -141,22 +141,18 @@ def two_sample_test(
     with one_thread():
         sample = basis(B, multiples)
 
-        def made(A: Gram) -> Quadratic:
-            points = basis(A, multiples)
-            return Quadratic(
-                points.columns, sample.columns, views(points, sample, multiples), groups
-            )
-
-        statistics = parallel(made, sides)
-        orders = Orders(seed, groups[None])
-        found = permute(all_of(statistics), orders, permutations, level, progress)
+        bases = parallel(lambda A: basis(A, multiples), sides)
+        own = [views(each, sample, multiples) for each in bases]
+        joined, seen = side_by_side(bases, own)
+        statistic = Quadratic(joined, sample.columns, seen, groups)
+        found = permute(statistic, Orders(seed, groups[None]), permutations, level, progress)
     return TwoSampleTest.of(
         found,
-        [name for each in statistics for name in each.names],
+        statistic.names,
         permutations,
         level,
         len(B),
-        columns=_changes(found.values, [len(each.views) for each in statistics], names),
+        columns=_changes(found.values, [len(each) for each in own], names),
         samples=(x, y),
     )
 
