@@ -221,8 +221,11 @@ def _reduced(found: Sequence[_Found], lines: np.ndarray) -> tuple[np.ndarray, li
     P = _products(found, lines, some)
     P -= P.mean(axis=0)
     E = _principal(P)
-    columns = np.concatenate([_products(found, lines, cut) @ E for cut in slices(n, 8192)])
-    columns -= columns.mean(axis=0)
+    if len(P) == n:
+        columns = P @ E
+    else:
+        columns = np.concatenate([_products(found, lines, cut) @ E for cut in slices(n, 8192)])
+        columns -= columns.mean(axis=0)
     parts, start = [], 0
     for values, _, (i, j) in found:
         mine = slice(start, start := start + len(i))
