@@ -21,6 +21,7 @@ from lorenyi._progress import Progress, reporting
 from lorenyi._threads import one_thread, parallel
 from lorenyi.functionals import Renyi, plain
 from lorenyi.gram import Gram
+from lorenyi.inference.independence import of_data
 from lorenyi.inference.permuting import require_permutations
 from lorenyi.inference.rows import tested_rows
 from lorenyi.measures import Functional, Variable, mutual_information, variable
@@ -259,9 +260,7 @@ def _sides(x: Variable, y: Variable, weights: Any, seed: int) -> list[Gram]:
     """Return the Grams of two variables on the rows of a test."""
     require_seed(seed)
     named = (("x", x), ("y", y))
-    return tested_rows(
-        [variable(v, None if isinstance(v, Gram) else weights, name) for name, v in named], seed
-    )
+    return tested_rows([variable(v, of_data(v, weights), name) for name, v in named], seed)
 
 
 def part(A: Gram, rows: np.ndarray) -> Gram:

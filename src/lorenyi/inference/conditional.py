@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,30 +14,22 @@ from scipy.stats import rankdata
 from lorenyi import _arrays
 from lorenyi._progress import Progress
 from lorenyi._threads import one_thread, parallel
-from lorenyi.estimate import Estimate
 from lorenyi.gram import Gram, Points, gram
 from lorenyi.gram.factors import Factor
 from lorenyi.inference.features import BANDWIDTHS, basis
 from lorenyi.inference.independence import (
+    IndependenceTest,
     independence_test,
     of_data,
-    require_bandwidths,
+    require_options,
 )
 from lorenyi.inference.neighbors import local_groups
-from lorenyi.inference.permuting import (
-    Orders,
-    permute,
-    require_block,
-    require_level,
-    require_permutations,
-)
+from lorenyi.inference.permuting import Orders, permute, require_block
 from lorenyi.inference.quadratic import Quadratic, View, side_by_side, views
 from lorenyi.inference.regression import QUICK, standardized_residuals
-from lorenyi.inference.result import TestResult
 from lorenyi.inference.rows import tested_rows
 from lorenyi.kernels import Delta, Gaussian, Laplacian
-from lorenyi.measures import Variable, conditional_mutual_information, variable
-from lorenyi.spectra.solver import require_seed
+from lorenyi.measures import Variable, variable
 
 WITH_PLACES = 2  # bandwidths at which residuals are tested jointly with z
 COLUMN_KERNELS = (Delta, Gaussian, Laplacian)
@@ -46,26 +37,14 @@ MAX_SOUND_COLUMNS = 2  # of given numbers; with more the level does not hold in 
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ConditionalIndependenceTest(TestResult):
-    """The result of `conditional_independence_test`: see `TestResult` for what all results have.
+class ConditionalIndependenceTest(IndependenceTest):
+    """The result of `conditional_independence_test`, with the attributes of `IndependenceTest`.
 
-    Attributes
-    ----------
-    variables : tuple of Gram
-        x, y and what is given.
+    Its `information` given numbers does not vanish at conditional independence with these kernels:
+    the test does not use it.
     """
 
-    variables: tuple[Gram, ...]
     _title: ClassVar[str] = "test of conditional independence"
-
-    @cached_property
-    def information(self) -> Estimate:
-        """The conditional mutual information in bits, at the variables' own bandwidths.
-
-        It is computed on access. Given numbers, it does not vanish at conditional independence
-        with these kernels: the test does not use it.
-        """
-        return conditional_mutual_information(*self.variables)  # type: ignore[no-any-return]
 
 
 def conditional_independence_test(
@@ -122,18 +101,15 @@ def conditional_independence_test(
     >>> lr.conditional_independence_test(x, y, given=z).pvalue > 0.05
     True
     """
-    require_seed(seed)
-    require_permutations(permutations)
-    require_level(level)
-    multiples = require_bandwidths(bandwidths)
+    multiples = require_options(bandwidths, permutations, level, seed)
     named = {"x": x, "y": y, "given": given}
     grams = [variable(v, of_data(v, weights), name) for name, v in named.items()]
     A, B, C = tested_rows(grams, seed)
     options: dict[str, Any] = {"permutations": permutations, "level": level, "progress": progress}
     if C.is_nominal:
         found = independence_test(A, B, C, bandwidths=multiples, block=block, seed=seed, **options)
-        shared = {field.name: getattr(found, field.name) for field in fields(TestResult)}
-        return ConditionalIndependenceTest(**shared, variables=tuple(grams))
+        shared = {field.name: getattr(found, field.name) for field in fields(found)}
+        return ConditionalIndependenceTest(**shared | {"variables": tuple(grams)})
     require_block(block, len(A))
     Z, labels = _numbers(C), _labels(C)
     with one_thread():

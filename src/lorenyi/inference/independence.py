@@ -131,10 +131,7 @@ def independence_test(
     >>> found.information
     0.288 ± 0.043 bits (x: Gaussian(sigma=0.3051), y: Gaussian(sigma=0.7269))
     """
-    require_seed(seed)
-    require_permutations(permutations)
-    require_level(level)
-    multiples = require_bandwidths(bandwidths)
+    multiples = require_options(bandwidths, permutations, level, seed)
     named = {"x": x, "y": y} | ({} if given is None else {"given": given})
     grams = [variable(v, of_data(v, weights), name) for name, v in named.items()]
     numbers = [as_numbers(v, G, weights) for v, G in zip((x, y), grams, strict=False)]
@@ -189,8 +186,13 @@ def as_numbers(x: Variable, A: Gram, weights: Any) -> Gram | None:
     return gram(values.astype(np.float64), Gaussian(), weights=weights)
 
 
-def require_bandwidths(bandwidths: Sequence[float]) -> tuple[float, ...]:
-    """Return multiples of bandwidths as numbers; refuse anything else."""
+def require_options(
+    bandwidths: Sequence[float], permutations: int, level: float | None, seed: int
+) -> tuple[float, ...]:
+    """Return multiples of bandwidths as numbers; refuse invalid options of a test."""
+    require_seed(seed)
+    require_permutations(permutations)
+    require_level(level)
     try:
         found = tuple(float(m) for m in bandwidths)
     except (TypeError, ValueError):

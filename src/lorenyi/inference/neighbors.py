@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import count
-
 import numpy as np
 
 from lorenyi import _arrays
@@ -34,15 +32,13 @@ def local_groups(Z: np.ndarray, groups: np.ndarray, seed: int) -> np.ndarray:
     """
     n, d = Z.shape
     total = PARTITIONS * n
+    small = np.min_scalar_type(total)  # integers of 16 bits are sorted in linear time
     rotations = _arrays.qr(_arrays.normal(seed, 0, PARTITIONS * d, d).reshape(PARTITIONS, d, d))
     own = np.arange(PARTITIONS)[:, None]
     along = [np.argsort(q @ Z.T, axis=1, kind="stable") + n * own for q in rotations.swapaxes(0, 1)]
-    groups = (groups + (groups.max() + 1) * own).ravel()
-    for depth in count():
-        groups = groups.astype(np.min_scalar_type(total))  # small integers are sorted in linear time
-        sizes = np.bincount(groups)
-        if int(sizes.max()) <= MAX_GROUP:
-            return groups.reshape(PARTITIONS, n)
+    groups = (groups + (groups.max() + 1) * own).ravel().astype(small)
+    depth = 0
+    while (sizes := np.bincount(groups)).max() > MAX_GROUP:
         order = along[depth % d].ravel()
         order = order[np.argsort(groups[order], kind="stable")]
         start = np.cumsum(sizes) - sizes
@@ -50,5 +46,7 @@ def local_groups(Z: np.ndarray, groups: np.ndarray, seed: int) -> np.ndarray:
         cut = start + np.ceil(share * sizes).astype(np.int64)
         first = np.zeros(total, dtype=np.int64)
         first[start[1:]] = first[cut[sizes > MAX_GROUP]] = 1
-        groups = np.empty(total, dtype=np.int64)
+        groups = np.empty(total, dtype=small)
         groups[order] = np.cumsum(first)
+        depth += 1
+    return groups.reshape(PARTITIONS, n)

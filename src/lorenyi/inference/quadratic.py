@@ -83,8 +83,8 @@ def views(x: Basis, y: Basis, multiples: Sequence[float]) -> list[View]:
         for a, b in ((max(finite), min(finite)), (min(finite), max(finite))):
             found.append(View((a, b), x.at(a), y.at(b)))
     if finite and (x.numbers or y.numbers):
-        wide = (v.numbers or v.at(max(finite)) for v in (x, y))
-        found.append(View((WIDE, WIDE), *wide))
+        left, right = (v.numbers or v.at(max(finite)) for v in (x, y))
+        found.append(View((WIDE, WIDE), left, right))
     return found
 
 

@@ -15,15 +15,13 @@ from lorenyi.data.frames import is_table
 from lorenyi.data.reading import variables
 from lorenyi.divergences import divergence, stacked
 from lorenyi.estimate import Estimate
-from lorenyi.gram import Gram, gram
+from lorenyi.gram import gram
 from lorenyi.inference.features import BANDWIDTHS, basis
-from lorenyi.inference.independence import require_bandwidths
+from lorenyi.inference.independence import require_options
 from lorenyi.inference.permuting import (
     TIE,
     Orders,
     permute,
-    require_level,
-    require_permutations,
     soft_maximum,
     standardized,
 )
@@ -31,7 +29,6 @@ from lorenyi.inference.quadratic import Quadratic, side_by_side, views
 from lorenyi.inference.result import TestResult
 from lorenyi.inference.rows import tested_rows
 from lorenyi.kernels import Delta
-from lorenyi.spectra.solver import require_seed
 
 
 @dataclass(frozen=True)
@@ -129,10 +126,7 @@ def two_sample_test(
     >>> found.pvalue, found.changed
     (0.005, ['x1'])
     """
-    require_seed(seed)
-    require_permutations(permutations)
-    require_level(level)
-    multiples = require_bandwidths(bandwidths)
+    multiples = require_options(bandwidths, permutations, level, seed)
     points, label = stacked(x, y)
     columns, names = _columns(points)
     grams = [gram(points, name="x"), *(gram(column, name="x") for column in columns)]

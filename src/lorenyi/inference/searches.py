@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from lorenyi.inference.conditional import ConditionalIndependenceTest, conditional_independence_test
+from lorenyi.inference.conditional import conditional_independence_test
 from lorenyi.inference.independence import IndependenceTest, independence_test
 from lorenyi.inference.permuting import MIN_BLOCKS
 
@@ -23,7 +23,7 @@ def _tested(
     level: float | None,
     seed: int,
     block: int | None = None,
-) -> IndependenceTest | ConditionalIndependenceTest:
+) -> IndependenceTest:
     """Test columns given others, if any; a search runs many tests and warns only once."""
     if z.shape[1] == 0:
         return independence_test(
