@@ -10,7 +10,7 @@ import lorenyi as lr
 from lorenyi.inference import features, quadratic
 from lorenyi.inference.features import BANDWIDTHS, basis, scaled
 from lorenyi.inference.permuting import STOP_ERROR, looks, pooled
-from lorenyi.inference.quadratic import Quadratic, views
+from lorenyi.inference.quadratic import Quadratic, side_by_side, views
 
 
 def draw(kind, rng, n):
@@ -150,6 +150,32 @@ def test_for_labels_it_is_pearsons_chi_square(monkeypatch):
     chi = scipy.stats.chi2_contingency(table, correction=False).statistic
     expected = chi / (2 * 200 * math.log(2))
     assert statistic(x.astype(str), y.astype(str))[None] == pytest.approx(expected, rel=1e-10)
+
+
+def test_what_the_basis_omits_changes_no_decision(monkeypatch):
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=300)
+    y = np.sin(2.0 * x) + 1.5 * rng.normal(size=300)
+    coarse = lr.independence_test(x, y, level=None)
+    monkeypatch.setattr(features, "LEFT_OF_PRODUCTS", 1e-8)
+    fine = lr.independence_test(x, y, level=None)
+    assert np.corrcoef(coarse.null, fine.null)[0, 1] > 0.999
+    assert coarse.pvalue == pytest.approx(fine.pvalue, abs=0.011)
+
+
+def test_bases_side_by_side_have_the_statistics_of_each_alone():
+    rng = np.random.default_rng(0)
+    y = rng.normal(size=80)
+    multiples, groups = (np.inf, 1.0), np.zeros(80, dtype=int)
+    *sides, b = (basis(lr.gram(v), multiples) for v in (y**2, rng.normal(size=(80, 2)), y))
+    seen = [views(a, b, multiples) for a in sides]
+    columns, moved = side_by_side(sides, seen)
+    orders = np.stack([rng.permutation(80) for _ in range(3)])
+    alone = [
+        Quadratic(a.columns, b.columns, own, groups) for a, own in zip(sides, seen, strict=True)
+    ]
+    together = Quadratic(columns, b.columns, moved, groups)(orders)
+    np.testing.assert_allclose(together, np.hstack([q(orders) for q in alone]), rtol=1e-10)
 
 
 def test_at_an_infinite_bandwidth_it_is_the_rv_coefficient(monkeypatch):
