@@ -197,7 +197,7 @@ def _lines(A: Gram) -> np.ndarray:
             columns.append(_arrays.to_numpy(f.source.all()).reshape(len(A), -1))
     X = np.hstack(columns)
     X = X - X.mean(axis=0)
-    size = float(np.linalg.norm(X.T @ X / len(X)))
+    size = float(np.linalg.norm(_moments(X) / len(X)))
     return np.asarray(X / np.sqrt(size)) if size > 0.0 else np.empty((len(A), 0))
 
 
@@ -235,7 +235,7 @@ def _reduced(found: Sequence[_Found], lines: np.ndarray) -> tuple[np.ndarray, li
 
 def _principal(P: np.ndarray) -> np.ndarray:
     """Return the leading eigenvectors of P'P, by a Cholesky factor that leaves a tenth as much."""
-    moments = P.T @ P
+    moments = _moments(P)
     total = float(np.trace(moments))
     lower, order, rank, _ = scipy.linalg.lapack.dpstrf(
         moments, tol=0.1 * LEFT_OF_PRODUCTS * total / len(moments), lower=1
@@ -245,4 +245,11 @@ def _principal(P: np.ndarray) -> np.ndarray:
     energy, V = energy[::-1], V[:, ::-1]
     enough = int(np.searchsorted(np.cumsum(energy), (1.0 - LEFT_OF_PRODUCTS) * total)) + 1
     size = min(enough, MAX_BASIS, int(np.count_nonzero(energy > 1e-12 * total)))
-    return np.asarray(F @ (V[:, :size] / np.sqrt(energy[:size])))
+    singular = np.sqrt(energy[:size])
+    U = F @ (V[:, :size] / singular)
+    return np.asarray(P.T @ (U / singular) if len(P) < P.shape[1] else U)
+
+
+def _moments(P: np.ndarray) -> np.ndarray:
+    """Return P'P, or PP' if that is smaller, which has the same eigenvalues except zeros."""
+    return np.asarray(P @ P.T if len(P) < P.shape[1] else P.T @ P)

@@ -134,7 +134,6 @@ def two_sample_test(
     groups = np.zeros(len(B), dtype=np.int64)
     with one_thread():
         sample = basis(B, multiples)
-
         bases = parallel(lambda A: basis(A, multiples), sides)
         own = [views(each, sample, multiples) for each in bases]
         joined, seen = side_by_side(bases, own)
