@@ -71,7 +71,7 @@ def conditional_independence_test(
 
     Given numbers no test is valid for all distributions. At the level of .05 and 200 rows, .03 to
     .06 of 300 tables were significant in eight cases of conditional independence with one column in
-    z, .02 to .08 with two (100 tables and more), and up to .09 in three cases with three columns,
+    z, .02 to .08 with two (100 tables and more), and up to .08 in three cases with three columns,
     where a warning says that it may be worse.
 
     Parameters
