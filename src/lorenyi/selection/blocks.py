@@ -19,9 +19,10 @@ Scale: TypeAlias = Literal["ranks", "standard", "none"]
 NUMBER, LABEL = (1, 0), (0, 1)  # kinds of features: so many columns of numbers, and of labels
 CHUNK = 2**18  # numbers of a piece of a kernel: they stay in the cache
 WIDE = 64  # candidates of such a piece
-LEAST = np.float32(1e-12)  # a kernel value below is none
+LEAST = 1e-12  # a weight below is none
 PAIR_SHIFTS = 32  # pairs a row from which pairs of features are ranked
 SHARE_ROWS = 20_000  # pairs of a block from which the effective share is estimated
+CELL = 4  # rows that permutations exchange, at least: alike in the features chosen before
 
 
 @dataclass(frozen=True)
@@ -39,16 +40,17 @@ class Columns:
         labels: list[np.ndarray] = []
         places = []
         for variable in variables:
-            own: tuple[list[int], list[int]] = ([], [])
-            scaled = _scaled(variable, scale)
-            for column in scaled.T:
-                own[0].append(len(numbers))
-                numbers.append(np.nan_to_num(column) / bandwidth)
             missing = np.isnan(variable.numbers)
-            for column in (*missing[:, missing.any(axis=0)].T, *variable.symbols.T):
-                own[1].append(len(labels))
-                labels.append(column)
-            places.append(own)
+            own = [np.nan_to_num(x) / bandwidth for x in _scaled(variable, scale).T]
+            kinds = [*missing[:, missing.any(axis=0)].T, *variable.symbols.T]
+            places.append(
+                (
+                    list(range(len(numbers), len(numbers) + len(own))),
+                    list(range(len(labels), len(labels) + len(kinds))),
+                )
+            )
+            numbers += own
+            labels += kinds
         n = len(variables[0].symbols)
         return cls(_stacked(numbers, n, np.float32), _stacked(labels, n, np.int32), places)
 
@@ -56,49 +58,58 @@ class Columns:
         """Return the columns at some rows."""
         return Columns(self.numbers[rows], self.labels[rows], self.places)
 
-    def kernel(self, rows: slice, features: Sequence[int]) -> np.ndarray:
-        """Return the kernel of some rows with all, for features of a kind: rows x n x features."""
-        kind = self.kind(features[0])
-        if kind == NUMBER:
-            return self._gaussian(rows, [self.places[f][0][0] for f in features])
-        if kind == LABEL:
-            return self._equality(rows, [self.places[f][1][0] for f in features])
-        return np.stack([self._product(rows, f) for f in features], axis=2)
-
     def kind(self, feature: int) -> tuple[int, int]:
         """Return how many columns of numbers and of labels a feature has."""
         numbers, labels = self.places[feature]
         return len(numbers), len(labels)
 
-    def between(self, i: np.ndarray, j: np.ndarray, features: Sequence[int]) -> np.ndarray:
-        """Return the kernel between rows i and rows j, one with one, for each feature."""
-        out = np.ones((len(i), len(features)), np.float32)
-        for k, f in enumerate(features):
-            numbers, labels = self.places[f]
-            for x in self.numbers[:, numbers].T:
-                out[:, k] *= np.exp(-((x[i] - x[j]) ** 2))
-            for x in self.labels[:, labels].T:
-                out[:, k] *= x[i] == x[j]
-        return out
+    def kernel(self, rows: slice, features: Sequence[int]) -> np.ndarray:
+        """Return the kernel of some rows with all, for features of a kind: rows x n x features."""
+        kind = self.kind(features[0])
+        if kind == NUMBER:
+            x = self.numbers[:, [self.places[f][0][0] for f in features]]
+            difference = x[rows, None, :] - x[None, :, :]
+            np.multiply(difference, difference, out=difference)
+            return np.asarray(np.exp(np.negative(difference, out=difference), out=difference))
+        if kind == LABEL:
+            x = self.labels[:, [self.places[f][1][0] for f in features]]
+            return np.asarray(x[rows, None, :] == x[None, :, :], dtype=np.float32)
+        j = np.arange(len(self.numbers))
+        return np.stack([weights(self.apart(f, j[rows, None], j), 1.0) for f in features], axis=2)
 
-    def _gaussian(self, rows: slice, columns: list[int]) -> np.ndarray:
-        x = self.numbers[:, columns]
-        difference = x[rows, None, :] - x[None, :, :]
-        np.multiply(difference, difference, out=difference)
-        return np.asarray(np.exp(np.negative(difference, out=difference), out=difference))
-
-    def _equality(self, rows: slice, columns: list[int]) -> np.ndarray:
-        x = self.labels[:, columns]
-        return np.asarray(x[rows, None, :] == x[None, :, :], dtype=np.float32)
-
-    def _product(self, rows: slice, feature: int) -> np.ndarray:
+    def apart(self, feature: int, i: np.ndarray, j: np.ndarray) -> np.ndarray:
+        """Return how far rows i and j are apart: squared distances, and how many labels differ."""
         numbers, labels = self.places[feature]
-        found = np.ones((rows.stop - rows.start, len(self.numbers)), np.float32)
-        for column in numbers:
-            found *= self._gaussian(rows, [column])[:, :, 0]
-        for column in labels:
-            found *= self._equality(rows, [column])[:, :, 0]
+        found = np.zeros((2, *np.broadcast_shapes(i.shape, j.shape)), np.float32)
+        for x in self.numbers[:, numbers].T:
+            found[0] += (x[i] - x[j]) ** 2
+        for x in self.labels[:, labels].T:
+            found[1] += x[i] != x[j]
         return found
+
+
+def weights(apart: np.ndarray, power: float) -> np.ndarray:
+    """Return the product of kernels to a power, which widens all bandwidths by a common factor."""
+    return np.asarray(np.exp(log_weights(apart, power)))
+
+
+def log_weights(apart: np.ndarray, power: float) -> np.ndarray:
+    """Return the logarithms of such weights.
+
+    Labels that differ count (1 - power)^3: a label of two levels then gains as much of its
+    effective share of pairs as a number does.
+    """
+    squares, differing = apart
+    label = np.log(max((1.0 - power) ** 3, LEAST))
+    return np.asarray(np.float32(-power) * squares + np.float32(label) * differing)
+
+
+def bits(total: np.ndarray, same: np.ndarray, p: np.ndarray, smoothing: float) -> np.ndarray:
+    """Return log2 of the predicted over the mean probability of each row's own target."""
+    # A row that shares its target with nobody predicts nothing, whatever the columns.
+    safe = np.where(p > 0, p, 1.0)
+    ratio = (same / safe + smoothing) / (total + smoothing)
+    return np.where(p > 0, np.log2(ratio), 0.0)
 
 
 def _stacked(columns: list[np.ndarray], n: int, dtype: type) -> np.ndarray:
@@ -127,7 +138,7 @@ def _normal_scores(X: np.ndarray) -> np.ndarray:
 
 
 class Block:
-    """Some rows, all pairs of them, and the weights of the given features between them."""
+    """Some rows, all pairs of them, and how far these are apart in the given features."""
 
     def __init__(self, columns: Columns, target: Columns) -> None:
         self.columns = columns
@@ -136,34 +147,36 @@ class Block:
         np.fill_diagonal(self.t, 0.0)
         self.p = self.t.sum(axis=1, dtype=np.float64) / (n - 1)
         self._given: Features = ()
-        self._logs = np.zeros((n, n), np.float32)
+        self._apart = np.zeros((2, n, n), np.float32)
 
     def __len__(self) -> int:
         """Number of rows."""
         return len(self.t)
 
-    def log_weights(self, given: Features) -> np.ndarray:
-        """Return the logarithm of the product of the kernels of some features."""
+    def apart(self, given: Features) -> np.ndarray:
+        """Return how far all rows are apart in some features together."""
         if given[: len(self._given)] != self._given:
-            self._given, self._logs = (), np.zeros_like(self._logs)
+            self._given, self._apart = (), np.zeros_like(self._apart)
         for feature in given[len(self._given) :]:
-            self._logs = self._logs + self._log_kernel(feature)
+            self._apart = self._apart + self.apart_in(feature)
         self._given = given
-        return self._logs
+        return self._apart
 
-    def _log_kernel(self, feature: int) -> np.ndarray:
-        kernel = self.columns.kernel(slice(0, len(self)), [feature])[:, :, 0]
-        return np.asarray(np.log(np.maximum(kernel, LEAST)))
+    def apart_in(self, feature: int) -> np.ndarray:
+        """Return how far all rows are apart in one feature."""
+        rows = np.arange(len(self))
+        return self.columns.apart(feature, rows[:, None], rows)
 
-    def sums(self, given: Features, power: float) -> np.ndarray:
-        """Return the sums over j of w and of w t for each row: rows x 2."""
-        return self._row_sums(self.log_weights(given), power)
+    def sums(self, w: np.ndarray) -> np.ndarray:
+        """Return the sums over j of weights w and of w t for each row, without itself: rows x 2."""
+        np.fill_diagonal(w, 0.0)
+        same = np.einsum("ij,ij->i", w, self.t, dtype=np.float64)
+        return np.stack([w.sum(axis=1, dtype=np.float64), same], axis=1)
 
-    def sums_without(self, given: Features, power: float) -> np.ndarray:
-        """Return these sums without each of the given features: rows x 2 x features."""
-        logs = self.log_weights(given)
-        each = [self._row_sums(logs - self._log_kernel(f), power) for f in given]
-        return np.stack(each, axis=2)
+    def bits(self, w: np.ndarray, smoothing: float) -> np.ndarray:
+        """Return the neighbor information of each row by weights w: rows x 1."""
+        sums = self.sums(w)
+        return bits(sums[:, :1], sums[:, 1:], self.p[:, None], smoothing)
 
     def sums_with(
         self,
@@ -177,7 +190,8 @@ class Block:
         In each order, the candidates' columns stay and all else is permuted; None: nothing is.
         """
         n = len(self)
-        w = _powered(self.log_weights(given), power)
+        w = weights(self.apart(given), power)
+        np.fill_diagonal(w, 0.0)
         both = np.empty((n, 2 * len(orders), n), np.float32)
         for b, order in enumerate(orders):
             for k, part in enumerate((w, w * self.t)):
@@ -196,33 +210,45 @@ class Block:
             places.setdefault(self.columns.kind(f), []).append(k)
         return [same[some] for same in places.values() for some in slices(len(same), WIDE)]
 
-    def _row_sums(self, logs: np.ndarray, power: float) -> np.ndarray:
-        w = _powered(logs, power)
-        same = np.einsum("ij,ij->i", w, self.t, dtype=np.float64)
-        return np.stack([w.sum(axis=1, dtype=np.float64), same], axis=1)
-
     def pair_sums(self, features: np.ndarray) -> tuple[np.ndarray, np.ndarray, float, int]:
         """Return sums of k_a k_b and of t k_a k_b over some pairs of rows, of t, and how many."""
         d, rows = len(features), np.arange(len(self))
         plain, same, target = np.zeros((d, d)), np.zeros((d, d)), 0.0
         for shift in range(1, PAIR_SHIFTS + 1):
             others = (rows + shift) % len(self)
-            kernel = self.columns.between(rows, others, features.tolist())
+            apart = [self.columns.apart(f, rows, others) for f in features.tolist()]
+            kernel = weights(np.stack(apart, axis=2), 1.0)
             t = self.t[rows, others]
             plain += kernel.T @ kernel
             same += (kernel * t[:, None]).T @ kernel
             target += float(t.sum())
         return plain, same, target, PAIR_SHIFTS * len(self)
 
-    def sampled_logs(self, given: Features) -> np.ndarray:
-        """Return the logarithms of the weights of some pairs of different rows."""
-        logs, n = self.log_weights(given), len(self)
+    def sampled(self, given: Features) -> np.ndarray:
+        """Return how far some pairs of different rows are apart."""
+        n = len(self)
         places = np.arange(0, n * n, max(n * n // SHARE_ROWS, 1))
         i, j = places // n, places % n
-        return np.asarray(logs[i[i != j], j[i != j]], dtype=np.float64)
+        return self.apart(given)[:, i[i != j], j[i != j]]
+
+    def cells(self, given: Features) -> np.ndarray:
+        """Number groups of rows that are alike in the given features; without any, all rows.
+
+        Halves of halves, by the distance from a row at the edge.
+        """
+        n = len(self)
+        squares, differing = self.apart(given)
+        distance = squares + np.float32(n) * differing
+        parts = [np.arange(n)]
+        while given and len(parts[0]) >= 2 * CELL:
+            parts = [half for part in parts for half in _halves(part, distance)]
+        found = np.empty(n, dtype=np.int64)
+        for number, part in enumerate(parts):
+            found[part] = number
+        return found
 
 
-def _powered(logs: np.ndarray, power: float) -> np.ndarray:
-    w = np.exp(np.float32(power) * logs)
-    np.fill_diagonal(w, 0.0)
-    return np.asarray(w)
+def _halves(rows: np.ndarray, distance: np.ndarray) -> list[np.ndarray]:
+    edge = rows[np.argmax(distance[rows[0], rows])]
+    order = rows[np.argsort(distance[edge, rows], kind="stable")]
+    return np.array_split(order, 2)

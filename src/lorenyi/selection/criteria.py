@@ -63,6 +63,10 @@ class BaseCriterion(ABC):
         """Return the score of the chosen set without a candidate; 0 if scores are not of sets."""
         return np.zeros(1)
 
+    def reached(self, engine: Any, features: tuple[int, ...]) -> np.ndarray | None:
+        """Return the score of a path of features with its replicates, if that is another one."""
+        return None
+
     @abstractmethod
     def engine(self, table: Table, seed: int = 0, workers: int | None = None) -> Any:
         """Return where the entropies come from: a `Sampled`, or a certified `Information`."""
@@ -152,9 +156,10 @@ class NeighborInformation(BaseCriterion):
     smoothing : float
         a: how many rows the mean counts for.
     share : float
-        Least effective share of pairs: where the product of many kernels leaves fewer, the kernels
-        of the chosen features are taken to a power below 1, which widens all bandwidths by a common
-        factor; labels that differ count 1e-12 there.
+        Least effective share of pairs when candidates are compared: where the product of many
+        kernels leaves fewer, the kernels of the chosen features are taken to a power p below 1,
+        which widens all bandwidths by a common factor; labels that differ count (1 - p)^3 there.
+        Scores of a path have no such limit: each feature has the power that predicts best.
     rows : int or None
         Rows of a table that are looked at, drawn at random; None: all.
     """
@@ -187,6 +192,10 @@ class NeighborInformation(BaseCriterion):
         """Return the information of the chosen features."""
         assert isinstance(t.engine, Pairs)
         return t.engine.neighbors_alone(t.chosen, self.smoothing, self.share, t.look)[:1]
+
+    def reached(self, engine: Pairs, features: tuple[int, ...]) -> np.ndarray:
+        """Return the most information that the features show, each with its best bandwidth."""
+        return engine.reached(features, self.smoothing)
 
     def without(self, engine: Pairs, chosen: tuple[int, ...], look: Look) -> np.ndarray:
         """Return the information of the chosen features without each of them."""

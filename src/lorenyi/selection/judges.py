@@ -37,13 +37,14 @@ class Step:
     feature : int
         Chosen.
     score : float
-        The criterion, in bits.
+        The criterion, in bits. For `NeighborInformation`, the most information that the features up
+        to this one show: each has the bandwidth that predicts best, so it never falls.
     standard_error : float
         Of the score, from the sampling of rows; NaN where only the computation is bounded.
     gain : float
-        What the feature added to the score of the set before, at the same bandwidths: where these
-        are widened from step to step, gains do not add up to the score. For criteria of pairs of
-        columns it is the score.
+        What the feature added to the set before, at the bandwidths at which candidates were
+        compared. Where these are wider than those of the scores, gains do not add up to them. For
+        criteria of pairs of columns it is the score.
     p_value : float
         Probability that the best of useless candidates scores as high; NaN where it was not asked
         for.
@@ -54,7 +55,7 @@ class Step:
     candidates : array of int
         Who was to be chosen from.
     scores, standard_errors : array
-        Of the candidates; NaN where a certified search did not need them.
+        Of the candidates, compared with the score; NaN where a certified search did not need them.
     ties : array of int
         Candidates within a standard error of the lead: another sample might have chosen them.
     """
@@ -104,48 +105,68 @@ class Sampling:
                 break
             left, blocks = left[close], min(2 * blocks, self.engine.count)
         ties = left[(lead <= error) & (np.arange(len(left)) != best)]
-        terms = SampledTerms(self.engine, candidates[:1], chosen, Look(blocks), 1)
-        value = float(found.values[best])
+        value, feature = float(found.values[best]), int(candidates[left[best]])
+        whole = Scores.of(self.reached((*chosen, feature), Look(blocks))[None])
+        score = float(whole.values[0])
         return Step(
-            feature=int(candidates[left[best]]),
-            score=value,
-            standard_error=float(found.standard_errors[best]),
-            gain=value - float(self.criterion.before(terms)[0]),
+            feature=feature,
+            score=score,
+            standard_error=float(whole.standard_errors[0]),
+            gain=value - self._before(chosen, Look(blocks)),
             p_value=math.nan,
-            bounds=(value, value),
+            bounds=(score, score),
             rows=self.engine.rows(blocks),
             candidates=candidates,
-            scores=scores,
+            scores=scores + (score - value),
             standard_errors=errors,
             ties=candidates[ties],
         )
 
-    def p_value(
+    def test(
         self, step: Step, chosen: Features, level: float, permutations: int | None
-    ) -> float:
-        """Compare the best score with the best of permuted candidates.
+    ) -> tuple[float, int]:
+        """Compare the best candidate with the best of permuted ones: the p-value, and who it is.
 
-        First on few rows, which takes up most of the level; if that does not show it, on all.
-        Permutations end as soon as too many do as well, and no p-value is below what they can show.
+        Candidates count by how far they lie above the mean of their own permutations: a noisy copy
+        of what is chosen raises the score by narrower bandwidths, and so do its permutations. It is
+        the candidate with the best score if that is significant, else the one that lies farthest
+        above. First on few rows, which takes up most of the level; if that does not show it, on
+        all. Permutations end as soon as too many do as well, and no p-value is below what they can
+        show.
         """
         first = self.engine.first(len(step.candidates))
         more = first < self.engine.count
         looks = [(first, SPENT), (self.engine.count, 1 - SPENT)] if more else [(first, 1.0)]
-        p = 1.0
+        p, own = 1.0, int(np.flatnonzero(step.candidates == step.feature)[0])
         for blocks, share in looks:
             count = max(permutations or 0, math.ceil(1 / (share * level) - 1e-9) - 1)
             allowed = math.floor(share * level * (count + 1) + 1e-9) - 1
-            found = self.values(step.candidates, chosen, Look(blocks))[:, 0]
-            best, above, done = float(np.nanmax(found)), 0, 0
-            while done < count and above <= allowed:
-                size = min(BATCH, count - done)
-                null = self.values(step.candidates, chosen, Look(blocks, size, done))
-                above += int(np.sum(np.nanmax(null, axis=0) >= best - EQUAL))
-                done += size
-            p = min(p, (1 + above) / ((1 + done) * share))
-            if above <= allowed:
+            values, above = self.values(step.candidates, chosen, Look(blocks))[:, :1], [0]
+            while (done := values.shape[1] - 1) < count and above[0] <= allowed:
+                null = Look(blocks, min(BATCH, count - done), done)
+                values = np.hstack([values, self.values(step.candidates, chosen, null)])
+                with np.errstate(invalid="ignore"):
+                    excess = values - values.mean(axis=1, keepdims=True)
+                excess = np.nan_to_num(excess, nan=-np.inf, posinf=np.inf)
+                top = int(np.argmax(excess[:, 0]))
+                best = excess[:, 1:].max(axis=0) + EQUAL
+                above = [int(np.sum(best >= excess[k, 0])) for k in (top, own)]
+            p = min(p, (1 + above[0]) / ((1 + done) * share))
+            if above[0] <= allowed:
                 break
-        return p
+        return p, step.feature if above[-1] <= allowed else int(step.candidates[top])
+
+    def _before(self, chosen: Features, look: Look) -> float:
+        """Return the score of the chosen features, as candidates are compared with it."""
+        terms = SampledTerms(self.engine, np.zeros(1, dtype=np.int64), chosen, look, 1)
+        return float(self.criterion.before(terms)[0])
+
+    def reached(self, features: Features, look: Look) -> np.ndarray:
+        """Return the score of features that were chosen in this order, and its replicates."""
+        found = self.criterion.reached(self.engine, features)
+        return (
+            self.values(np.array(features[-1:]), features[:-1], look)[0] if found is None else found
+        )
 
     def best_sets(self, candidates: np.ndarray, size: int) -> Features:
         """Return the best set of the pairs that look best, for triples with one more each."""
@@ -208,9 +229,9 @@ class Certified:
             ties=candidates[:0],
         )
 
-    def p_value(
+    def test(
         self, step: Step, chosen: Features, level: float, permutations: int | None
-    ) -> float:
+    ) -> tuple[float, int]:
         r"""Compare the score with those of the same column permuted, by a curve fitted to them.
 
         As the candidate is the best of m, a tail of 1 in m matters, which a few permutations do
@@ -224,15 +245,15 @@ class Certified:
         copies, given = np.arange(len(chosen), len(null.features)), tuple(range(len(chosen)))
         *values, before = score(self.criterion, engine, copies, given, 1e-3).value.tolist()
         if step.score - before <= TIE:
-            return 1.0
+            return 1.0, step.feature
         mean, deviation = float(np.mean(values)), float(np.std(values, ddof=1))
         if not deviation > 1e-9:
-            return 1.0 if step.score <= max(values) + TIE else 1.0 / (1 + count)
+            return (1.0 if step.score <= max(values) + TIE else 1.0 / (1 + count)), step.feature
         gamma = 2 * deviation / (mean - before) if mean > before else 0.0
         skew = min(max(float(stats.skew(values, bias=False)), gamma, 0.0), 3.0)
         z = (step.score - mean) / (deviation * (1 + 1 / len(values)) ** 0.5)
         p = float(stats.pearson3.sf(z, skew))
-        return float(-np.expm1(len(step.candidates) * np.log1p(-min(p, 1 - 1e-16))))
+        return float(-np.expm1(len(step.candidates) * np.log1p(-min(p, 1 - 1e-16)))), step.feature
 
     def best_sets(self, candidates: np.ndarray, size: int) -> Features:
         """Return the best pair, for triples with the best third."""

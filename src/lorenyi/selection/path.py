@@ -139,11 +139,8 @@ def smallest(path: Path, judge: Judge) -> Path:
     if len(features) < 2 or not isinstance(judge, Sampling):
         return path
     look = Look(judge.engine.count)
-    found = Scores.of(
-        np.concatenate(
-            [judge.values(np.array([f]), tuple(features[:k]), look) for k, f in enumerate(features)]
-        )
-    )
+    each = [judge.reached(tuple(features[: k + 1]), look) for k in range(len(features))]
+    found = Scores.of(np.vstack(each))
     lead, error = found.leads(int(np.argmax(found.values)))
     size = int(np.argmax(lead <= error)) + 1
     path.steps, path.refused = path.steps[:size], [*path.steps, path.refused][size]

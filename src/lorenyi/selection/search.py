@@ -88,14 +88,13 @@ class Search:
 
     def backward(self, judge: Judge, report: Reporter) -> Path:
         """Take out the feature without which the rest score best, until `count` are left."""
-        path, record = Path(target_entropy=judge.target_entropy), dict[int, float]()
+        path = Path(target_entropy=judge.target_entropy)
         chosen = [i for i in range(len(self.same)) if i not in self.last]
         chosen = [*self.first, *(i for i in chosen if i not in self.first)]
         while len(chosen) > self.count:
             scores = judge.without(tuple(chosen))
             scores[[chosen.index(i) for i in self.first]] = -np.inf
             worst = chosen[int(np.argmax(scores))]
-            record[len(chosen) - 1] = float(scores.max())
             chosen.remove(worst)
             path.dropped.insert(0, worst)
             report.step(f"without feature {worst}: {scores.max():.4f} bits")
@@ -107,7 +106,12 @@ class Search:
         return path
 
     def _tested(self, judge: Judge, step: Step, chosen: Features, stop: Stop) -> Step:
-        return replace(step, p_value=judge.p_value(step, chosen, stop.level, stop.permutations))
+        p, feature = judge.test(step, chosen, stop.level, stop.permutations)
+        if stop.ends and feature != step.feature:
+            other = judge.step(np.array([feature]), chosen)
+            seen = {name: getattr(step, name) for name in ("candidates", "scores", "ties")}
+            step = replace(other, **seen, standard_errors=step.standard_errors)
+        return replace(step, p_value=p)
 
     def _passes(self, step: Step, stop: Stop) -> bool:
         return step.p_value <= stop.level + 1e-12 and step.gain > stop.tol
@@ -130,18 +134,20 @@ class Search:
 
     def _step_back(self, judge: Judge, path: Path, record: dict[int, float]) -> None:
         """Take out features as long as the rest are better than any set of that size before."""
-        size = len(path.steps)
-        record[size] = max(record.get(size, -np.inf), path.steps[-1].score)
-        while len(path.steps) > 2:
+        while (size := len(path.steps) - 1) > 1:
             # The last is the one that just came in: leaving it out leads back to where we were.
-            scores = judge.without(tuple(path.features))[:-1]
-            scores[[k for k, i in enumerate(path.features[:-1]) if i in self.first]] = -np.inf
-            worst, size = int(np.argmax(scores)), len(path.steps) - 1
-            if not scores[worst] > record.get(size, -np.inf) + TIE:
+            *scores, before = judge.without(tuple(path.features)).tolist()
+            record[size] = max(record.get(size, -np.inf), before)
+            free = [k for k, i in enumerate(path.features[:-1]) if i not in self.first]
+            worst = max(free, key=lambda k: scores[k], default=None)
+            if worst is None or not scores[worst] > record[size] + TIE:
                 return
-            record[size] = float(scores[worst])
+            record[size] = scores[worst]
             path.dropped.append(path.steps.pop(worst).feature)
-            path.steps[-1] = replace(path.steps[-1], score=record[size], bounds=(record[size],) * 2)
+            for k, step in enumerate(path.steps[worst:], start=worst):
+                again = judge.step(np.array([step.feature]), tuple(path.features[:k]))
+                kept = {name: getattr(again, name) for name in ("score", "gain", "bounds", "rows")}
+                path.steps[k] = replace(step, **kept, standard_error=again.standard_error)
 
 
 def _late(chosen: int) -> str:
