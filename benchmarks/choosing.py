@@ -214,7 +214,7 @@ def shannon(runs: int, n: int = 100_000, d: int = 100) -> list[Result]:
     theirs = {name: median_time(f, 1)[0] for name, f in rivals.items() if f is not None}
     results = []
     for criterion in (MIFS(), FOU(), MRMR(), JMI(), CMIM(), DISR()):
-        selector = InformationSelector(COUNT, criterion=criterion, discrete_features=True)
+        selector = InformationSelector(COUNT, criterion=criterion, categorical_features=range(d))
         seconds, _ = median_time(lambda: selector.fit(X, y), runs)
         for rival in rivals if isinstance(criterion, MRMR) else list(rivals)[:1]:
             task = f"{type(criterion).__name__}, ten features, {n} x {d} discrete columns"

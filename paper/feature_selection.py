@@ -179,13 +179,19 @@ class Runner:
         tell(f"{name}: {result.seconds:.2f} s, error {result.errors[-1]:.4f} with all features")
         return result
 
+    def categories(self, criterion: Criterion) -> list[int]:
+        """Return the columns that are compared by equality, or for Shannon's not put into bins."""
+        if criterion.entropy is not None:
+            return list(self.table.nominal)
+        columns = range(self.table.X.shape[1]) if self.table.discrete else self.table.own_values
+        return sorted({*columns, *self.table.nominal})
+
     def run(self, method: str, order: Order | None, criterion: Criterion) -> Result:
         count = min(FEATURES, self.table.X.shape[1])
         selector = InformationSelector(
             count,
             criterion=criterion,
-            categorical_features=list(self.table.nominal),
-            discrete_features=self.table.discrete or list(self.table.own_values),
+            categorical_features=self.categories(criterion),
             task="classification",
             n_jobs=self.jobs,
         )

@@ -146,7 +146,9 @@ def entropy(*columns):
 
 def test_relevance_and_redundancy_are_mutual_informations():
     codes = np.digitize(X, [-0.5, 0.5])
-    selector = InformationSelector(2, criterion=MRMR(), discrete_features=True).fit(codes, Y)
+    selector = InformationSelector(
+        2, criterion=MRMR(), categorical_features=range(codes.shape[1])
+    ).fit(codes, Y)
     display = RelevanceDisplay.from_estimator(selector, codes, Y)
     order = [int(name[1:]) for name in display.names]
     assert order[:2] == selector.indices_.tolist()

@@ -22,7 +22,7 @@ from lorenyi.report.pairs import clustered
 from lorenyi.report.pictures import CLASSES
 from lorenyi.report.wording import listed
 from lorenyi.selection import JMI, InformationSelector, JointInformation
-from lorenyi.selection.discretize import codes, equal_frequency
+from lorenyi.selection.counts import equal_frequency
 
 RNG = np.random.default_rng(8)
 X = RNG.normal(size=(50, 4))
@@ -178,7 +178,7 @@ def test_the_share_is_of_the_target_as_the_selector_reads_it(entropy):
     z = (points - points.mean()) / points.std()
     K = np.exp(-0.5 * (z[:, None] - z) ** 2)
     if entropy is None:
-        bins = codes(equal_frequency(y, 5, weights))
+        bins = np.unique(equal_frequency(y, 5, weights), return_inverse=True)[1]
         K = np.equal.outer(*2 * [np.repeat(bins, weights.astype(int))])
     whole = oracles.entropy(K / len(K), 1 if entropy is None else entropy.alpha)
     criterion = JointInformation(entropy, 5)

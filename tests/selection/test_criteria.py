@@ -25,7 +25,8 @@ from lorenyi.selection import (
     renyi_criteria,
 )
 from lorenyi.selection.certified.intervals import Intervals, ratio, stack
-from lorenyi.selection.discretize import codes, equal_frequency
+from lorenyi.selection.counts import equal_frequency
+from lorenyi.selection.table import codes
 
 RNG = np.random.default_rng(3)
 X = RNG.normal(size=(60, 6))

@@ -15,7 +15,7 @@ def variable(numbers=None, symbols=None):
     n = len(numbers if numbers is not None else symbols)
     numbers = np.zeros((n, 0)) if numbers is None else np.asarray(numbers).reshape(n, -1)
     symbols = np.zeros((n, 0), dtype=np.int64) if symbols is None else symbols.reshape(n, -1)
-    return Variable(numbers, symbols, np.zeros(numbers.shape[1], dtype=bool))
+    return Variable(numbers, symbols)
 
 
 def continuous(n, rng):

@@ -24,12 +24,12 @@ IRIS, SPECIES = load_iris(return_X_y=True)
 
 def numbers(x):
     x = np.asarray(x, dtype=float).reshape(len(x), -1)
-    return Variable(x, np.zeros((len(x), 0), dtype=int), np.zeros(x.shape[1], dtype=bool))
+    return Variable(x, np.zeros((len(x), 0), dtype=int))
 
 
 def labels(y):
     y = np.asarray(y).reshape(-1, 1)
-    return Variable(np.zeros((len(y), 0)), y, np.zeros(0, dtype=bool))
+    return Variable(np.zeros((len(y), 0)), y)
 
 
 def mixed(n=60, seed=0):

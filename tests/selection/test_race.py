@@ -24,8 +24,8 @@ def table(X, y):
     """A table of numeric columns and labels."""
     n = len(X)
     none = np.zeros((n, 0), dtype=np.int64)
-    features = [Variable(x[:, None].astype(float), none, np.zeros(1, dtype=bool)) for x in X.T]
-    target = Variable(np.zeros((n, 0)), np.asarray(y)[:, None], np.zeros(0, dtype=bool))
+    features = [Variable(x[:, None].astype(float), none) for x in X.T]
+    target = Variable(np.zeros((n, 0)), np.asarray(y)[:, None])
     return Table(features, target, None)
 
 

@@ -359,9 +359,13 @@ def test_missing_values_are_an_error_or_a_value():
         frame = pd.DataFrame(X, columns=list("abc"))
         framed = InformationSelector(1, criterion=criterion, missing="value").fit(frame, y)
         assert framed.scores_ == pytest.approx(selector.scores_, abs=1e-12)
+    with pytest.raises(ValueError, match=r"missing in column 'b', first at row \d+"):
+        InformationSelector(1).fit(pd.DataFrame(X, columns=list("abc")), y)
     X[0, 0] = np.inf
-    with pytest.raises(ValueError, match="infinity"):
+    with pytest.raises(ValueError, match="infinity at row 0, column 0"):
         InformationSelector(1, missing="value").fit(X, y)
+    with pytest.raises(ValueError, match="infinity at row 0, column 'a'"):
+        InformationSelector(1, missing="value").fit(pd.DataFrame(X, columns=list("abc")), y)
 
 
 NUMBERS = np.round(IRIS[:, 2], 1)
@@ -409,8 +413,6 @@ def test_large_labels_are_told_apart(dtype):
     expected = InformationSelector(1).fit(code[:, None], code).scores_
     for y in (label, label.tolist(), pl.from_pandas(label), label.to_numpy(dtype=object)):
         assert InformationSelector(1).fit(code[:, None], y).scores_ == pytest.approx(expected)
-    with pytest.raises(ValueError, match=r"discrete_features: X\['id'\] has integers beyond 2\^53"):
-        InformationSelector(1, criterion=JMI(), discrete_features=["id"]).fit(frame, code)
 
 
 @pytest.mark.parametrize(
@@ -429,7 +431,8 @@ def test_large_labels_are_told_apart(dtype):
 )
 def test_a_gap_of_every_kind_is_missing(gappy):
     X = gappy[:, None] if isinstance(gappy, np.ndarray) else pd.DataFrame({"v": gappy})
-    with pytest.raises(ValueError, match="X contains NaN: 1 missing in column 0, first at row 7"):
+    place = "column 0" if isinstance(gappy, np.ndarray) else "column 'v'"
+    with pytest.raises(ValueError, match=f"X contains NaN: 1 missing in {place}, first at row 7"):
         InformationSelector(1).fit(X, SPECIES)
     with pytest.raises(ValueError, match="y contains NaN: 1 missing in column 0, first at row 7"):
         InformationSelector(1).fit(IRIS, gappy)

@@ -188,7 +188,7 @@ def _spectrum(selector: InformationSelector, X: Any, sample_weight: Any) -> Sect
     columns = read_columns(X)
     chosen = selector.indices_.tolist()
     symbols = [bool(selector.categorical_[j]) for j in chosen]
-    joint = reading.variable([columns[j] for j in chosen], symbols, [False] * len(chosen))
+    joint = reading.variable([columns[j] for j in chosen], symbols)
     weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
     A = joint.gram(selector.kernel_, selector.standardize, weights)
     return curve(

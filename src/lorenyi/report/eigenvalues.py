@@ -172,7 +172,7 @@ def _variable(X: Any, categorical: Sequence[int]) -> Variable:
     columns = read_columns(X)
     reading.require_values(columns, False)
     symbols = [j in set(categorical) or (c.kind == "label") for j, c in enumerate(columns)]
-    return reading.variable(columns, symbols, [False] * len(columns))
+    return reading.variable(columns, symbols)
 
 
 def _distance(variable: Variable) -> float:

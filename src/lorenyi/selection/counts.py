@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 
 from lorenyi import _arrays
 from lorenyi.selection.sampled import GROUPS, Features, Look, Sampled
-from lorenyi.selection.table import Table
+from lorenyi.selection.table import Table, Variable, codes
 
 FULL = 4  # cells a row above which a table is mostly empty: then only those that occur are counted
 
@@ -19,16 +21,15 @@ class Counts(Sampled):
     def __init__(self, table: Table, bins: int, seed: int = 0) -> None:
         super().__init__(seed)
         self.table, self.bins = table, bins
-        self.codes = [v.binned(bins, table.weights) for v in table.features]
+        self.codes = [binned(v, bins, table.weights) for v in table.features]
         self.levels = [int(c.max()) + 1 for c in self.codes]
-        self.target = table.target.binned(bins, table.weights)
+        self.target = binned(table.target, bins, table.weights)
         self.classes = int(self.target.max()) + 1
         self.weights = np.ones(len(table)) if table.weights is None else table.weights
         groups = min(GROUPS, len(table))
         self._group = np.arange(len(table)) % groups
         self._sizes = np.bincount(self._group, weights=self.weights)
         self._known: dict[tuple[Features, int], np.ndarray] = {}
-        self._expanded: Counts | None = None
 
     def first(self, candidates: int) -> int:
         """Return one: there is one block, of all rows."""
@@ -43,7 +44,7 @@ class Counts(Sampled):
     ) -> np.ndarray:
         """Return Shannon's joint entropy for each candidate."""
         if look.permutations:
-            return self._points().permuted(candidates, given, target, look)
+            return self._points.permuted(candidates, given, target, look)
         both = self._code(given) * self.classes + self.target
         for i in candidates.tolist():
             if (given, i) not in self._known:
@@ -53,7 +54,7 @@ class Counts(Sampled):
     def alone(self, given: Features, target: bool, look: Look) -> np.ndarray:
         """Return Shannon's entropy of some features, with or without the target."""
         if look.permutations:
-            points = self._points().alone(given, target, Look(1))
+            points = self._points.alone(given, target, Look(1))
             return np.repeat(points[:1], look.permutations)
         if (given, -1) not in self._known:
             both = self._code(given) * self.classes + self.target
@@ -82,13 +83,12 @@ class Counts(Sampled):
                 out[k, b] = self._entropies(both, self.codes[i])[int(target), 0]
         return out
 
+    @cached_property
     def _points(self) -> Counts:
-        """Return the same with a row for each point: weighted rows are not exchangeable."""
+        """The same with a row for each point: weighted rows are not exchangeable."""
         if self.table.weights is None:
             return self
-        if self._expanded is None:
-            self._expanded = Counts(self.table.expanded(self.seed), self.bins, self.seed)
-        return self._expanded
+        return Counts(self.table.expanded(self.seed), self.bins, self.seed)
 
     def _code(self, given: Features) -> np.ndarray:
         code = np.zeros(len(self.table), dtype=np.int64)
@@ -116,3 +116,46 @@ def _dense(code: np.ndarray, classes: int = 1) -> np.ndarray:
     if int(code.max()) <= FULL * len(code):
         return code
     return np.asarray(np.unique(code // classes, return_inverse=True)[1] * classes + code % classes)
+
+
+def binned(variable: Variable, bins: int, weights: np.ndarray | None) -> np.ndarray:
+    """Number the distinct rows of a variable, numbers in bins and missing ones in one of theirs."""
+    found = np.full(variable.numbers.shape, bins)
+    for x, own in zip(variable.numbers.T, found.T, strict=True):
+        there = ~np.isnan(x)
+        if there.any():
+            part = None if weights is None else weights[there]
+            own[there] = equal_frequency(x[there], bins, part)
+    return codes(*found.T, *variable.symbols.T)
+
+
+def equal_frequency(x: np.ndarray, bins: int, weights: np.ndarray | None = None) -> np.ndarray:
+    r"""Return the bin of each value: about as many points in one bin as in another.
+
+    With the points sorted, the edges are the values at the positions (from 0)
+    :math:`\lfloor n j / b \rfloor - 1`, j = 1, ..., b, and the code of a value is the number of
+    edges below it, so that equal values share a bin.
+
+    Parameters
+    ----------
+    x : array of n
+        Values, finite.
+    bins : int
+        b, at least 2.
+    weights : array of n, optional
+        Frequencies: weight 2 is a value given twice.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lorenyi.selection.counts import equal_frequency
+    >>> equal_frequency(np.array([5.0, 1.0, 2.0, 2.0, 9.0, 7.0]), 3)
+    array([1, 0, 0, 0, 2, 2])
+    """
+    order = np.argsort(x, kind="stable")
+    ordered = x[order]
+    count = np.arange(1.0, len(x) + 1) if weights is None else np.cumsum(weights[order])
+    places = np.floor(count[-1] * np.arange(1, bins + 1) / bins + 1e-9) - 1
+    index = np.searchsorted(count, np.maximum(places, 0), side="right")
+    edges = ordered[np.minimum(index, len(x) - 1)]
+    return np.searchsorted(edges, x, side="left")

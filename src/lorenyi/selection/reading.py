@@ -61,16 +61,18 @@ def features_of(selector: Any, X: Any) -> list[Column]:
 def require_values(given: Iterable[Column], allow_missing: bool, name: str = "X") -> None:
     """Refuse infinities, and missing values unless they are allowed, naming the place."""
     for j, column in enumerate(given):
+        named = column.label.partition("[")[2].removesuffix("]")
+        place = f"column {j if not named or named.startswith(':') else named}"
         infinite = np.isinf(column.values) if column.values.dtype.kind == "f" else np.zeros(0)
         if infinite.any():
             raise ValueError(
-                f"Input {name} contains infinity at row {np.flatnonzero(infinite)[0]}, column {j}"
+                f"Input {name} contains infinity at row {np.flatnonzero(infinite)[0]}, {place}"
             )
         missing = column.gaps
         if missing.any() and not allow_missing:
             value = ", or say missing='value' to treat missing as a value of its own"
             raise ValueError(
-                f"Input {name} contains NaN: {int(missing.sum())} missing in column {j}, first at "
+                f"Input {name} contains NaN: {int(missing.sum())} missing in {place}, first at "
                 f"row {np.flatnonzero(missing)[0]}. Drop or impute them{value * (name == 'X')}"
             )
 
@@ -87,49 +89,15 @@ def require_aligned(X: Any, y: Any) -> None:
         raise ValueError(f"X has shape {shape}: a minimum of 2 rows and 1 column is required")
 
 
-def drawn(n: int, weights: np.ndarray | None, most: int | None, seed: int) -> np.ndarray | None:
-    """Return the rows to look at, one for each point; None: all of them, with their weights.
-
-    Of more than `most` points so many are drawn, rows by their weight.
-    """
-    total = float(n) if weights is None else float(weights.sum())
-    if most is None or total <= most:
-        return None
-    if weights is None:
-        return _arrays.choose(seed, 40, n, most)
-    order = np.argsort(_arrays.hashed(seed, 40, n)[:, 0])
-    reached = np.cumsum(weights[order])
-    places = (np.arange(most) + 0.5) * (reached[-1] / most)
-    return np.sort(order[np.searchsorted(reached, places, side="right")])
-
-
-def variable(
-    given: Sequence[Column], nominal: Sequence[bool], discrete: Sequence[bool]
-) -> Variable:
+def variable(given: Sequence[Column], nominal: Sequence[bool]) -> Variable:
     """Return columns as one variable: numbers and symbols."""
     n = len(given[0].values)
-    numbers = [c for c, symbol in zip(given, nominal, strict=True) if not symbol]
+    numbers = [c.numbers() for c, symbol in zip(given, nominal, strict=True) if not symbol]
     codes = [c.codes() for c, symbol in zip(given, nominal, strict=True) if symbol]
-    keep = [bool(d) for d, symbol in zip(discrete, nominal, strict=True) if not symbol]
-    for column, kept in zip(numbers, keep, strict=True):
-        _require_distinct(column, kept)
     return Variable(
-        np.stack([c.numbers() for c in numbers], axis=1) if numbers else np.zeros((n, 0)),
+        np.stack(numbers, axis=1) if numbers else np.zeros((n, 0)),
         np.stack(codes, axis=1) if codes else np.zeros((n, 0), dtype=np.int64),
-        np.array(keep, dtype=bool),
     )
-
-
-def _require_distinct(column: Column, discrete: bool) -> None:
-    """Refuse integers whose values count, if they are not distinct in float64."""
-    values = column.values
-    if not discrete or values.dtype.kind not in "iu":
-        return
-    if len(np.unique(values)) > len(np.unique(values.astype(np.float64))):
-        raise ValueError(
-            f"discrete_features: {column.label} has integers beyond 2^53, which are not "
-            "distinct as numbers; name it in categorical_features instead"
-        )
 
 
 def read_target(y: Any, task: str) -> Variable:
@@ -151,7 +119,7 @@ def read_target(y: Any, task: str) -> Variable:
         raise ValueError("task='regression' needs a target of numbers: y has text or categories")
     labels = {"auto": [c.categorical for c in given], "classification": [True] * len(given)}
     nominal = labels.get(task, [False] * len(given))
-    return variable(given, nominal, [False] * len(given))
+    return variable(given, nominal)
 
 
 def frequencies(sample_weight: Any, n: int) -> np.ndarray | None:
@@ -171,12 +139,21 @@ def frequencies(sample_weight: Any, n: int) -> np.ndarray | None:
 def looked_at(
     X: Any, y: Any, sample_weight: Any, most: int | None, seed: int
 ) -> tuple[Any, Any, Any]:
-    """Return everything in memory: all rows, or of very many those that are looked at."""
+    """Return everything in memory: all rows, or of more than `most` points so many.
+
+    Rows are drawn by their weight, each then stands for one point.
+    """
     sample_weight = in_memory(sample_weight, "sample_weight")
-    n, rows = row_count(X), None
-    if most is not None and n and (n > most or sample_weight is not None):
-        rows = drawn(n, frequencies(sample_weight, n), most, seed)
-    if rows is None:
+    n = row_count(X)
+    weights = frequencies(sample_weight, n) if most is not None and n else None
+    if most is None or (n if weights is None else weights.sum()) <= most:
         return in_memory(X, "X"), in_memory(y, "y"), sample_weight
     require_aligned(X, y)
+    if weights is None:
+        rows = _arrays.choose(seed, 40, n, most)
+    else:
+        order = np.argsort(_arrays.hashed(seed, 40, n)[:, 0])
+        reached = np.cumsum(weights[order])
+        places = (np.arange(most) + 0.5) * (reached[-1] / most)
+        rows = np.sort(order[np.searchsorted(reached, places, side="right")])
     return take_rows(X, rows, "X"), take_rows(y, rows, "y"), None

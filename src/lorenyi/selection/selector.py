@@ -54,11 +54,9 @@ class InformationSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     standardize : bool
         Whether numeric columns get mean 0 and standard deviation 1 before the kernel.
     categorical_features : "auto", columns or None
-        Columns compared by equality (numbers, names or a mask). "auto": text, booleans, categorical
-        types, and whole numbers with at most ten distinct values. Text, booleans and categorical
-        types always are.
-    discrete_features : columns or bool, optional
-        Numeric columns whose values are not put into bins by Shannon's criteria; True: all.
+        Columns compared by equality (numbers, names or a mask); Shannon's criteria put all others
+        into bins. "auto": text, booleans, categorical types, and whole numbers with at most ten
+        distinct values. Text, booleans and categorical types always are.
     feature_groups : list of columns, optional
         Lists of columns that come in or out together, such as a one-hot block.
     must_include : columns, optional
@@ -155,7 +153,6 @@ class InformationSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         kernel: Kernel | None = None,
         standardize: bool = True,
         categorical_features: Any = "auto",
-        discrete_features: Any = None,
         feature_groups: Sequence[Any] | None = None,
         must_include: Any = None,
         task: str = "auto",
@@ -176,7 +173,6 @@ class InformationSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         self.kernel = kernel
         self.standardize = standardize
         self.categorical_features = categorical_features
-        self.discrete_features = discrete_features
         self.feature_groups = feature_groups
         self.must_include = must_include
         self.task = task
@@ -242,14 +238,8 @@ class InformationSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         self.task_ = "classification" if target.symbols.shape[1] else "regression"
         self.categorical_ = np.array(nominal)
         units = self._units(len(columns))
-        keep = np.zeros(len(columns), dtype=bool)
-        if isinstance(self.discrete_features, (bool, np.bool_)):
-            keep[:] = self.discrete_features
-        else:
-            keep[self._positions("discrete_features")] = True
         features = [
-            reading.variable([columns[j] for j in u], [nominal[j] for j in u], keep[u].tolist())
-            for u in units
+            reading.variable([columns[j] for j in u], [nominal[j] for j in u]) for u in units
         ]
         self.kernel_ = Gaussian(1.0) if self.kernel is None else self.kernel
         self.criterion_ = self.criterion
@@ -357,9 +347,7 @@ class InformationSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         """Tell which columns hold categories."""
         said = self.categorical_features
         if isinstance(said, str) and said == "auto":
-            listed = not isinstance(self.discrete_features, (bool, np.bool_))
-            discrete = self._positions("discrete_features") if listed else []
-            return [c.categorical and j not in discrete for j, c in enumerate(columns)]
+            return [column.categorical for column in columns]
         nominal = [column.kind == "label" for column in columns]
         for j in self._positions("categorical_features"):
             nominal[j] = True

@@ -14,7 +14,6 @@ from lorenyi import _arrays
 from lorenyi.data.reading import Spread
 from lorenyi.gram import Gram, gram, joint
 from lorenyi.kernels import Delta, Gaussian, Kernel
-from lorenyi.selection.discretize import codes, equal_frequency
 
 MAX_POINTS = 10**6  # that permutations write out, one row each
 
@@ -25,7 +24,6 @@ class Variable:
 
     numbers: np.ndarray  # n x d; NaN stands for a missing value, which is a value of its own
     symbols: np.ndarray  # n x e: codes of categorical columns
-    discrete: np.ndarray  # d: numeric columns whose values are not put into bins
 
     def take(self, index: np.ndarray) -> Variable:
         """Return the variable of the rows at these positions."""
@@ -40,14 +38,6 @@ class Variable:
     def constant(self) -> bool:
         """Whether there is one value only."""
         return not self.values.any()
-
-    def binned(self, bins: int, weights: np.ndarray | None) -> np.ndarray:
-        """Return the codes of the values after numeric columns were put into bins."""
-        parts = [
-            column if keep else _binned(column, bins, weights)
-            for column, keep in zip(self.numbers.T, self.discrete, strict=True)
-        ]
-        return codes(*parts, *self.symbols.T)
 
     def standardized(self, weights: np.ndarray | None) -> np.ndarray:
         """Return the numeric columns with mean 0 and deviation 1 (a constant one as zeros)."""
@@ -77,15 +67,13 @@ class Variable:
         return joint(*parts)
 
 
-def _binned(x: np.ndarray, bins: int, weights: np.ndarray | None) -> np.ndarray:
-    missing = np.isnan(x)
-    if not missing.any():
-        return equal_frequency(x, bins, weights)
-    found = np.full(len(x), bins)  # a bin of its own
-    if not missing.all():
-        part = None if weights is None else weights[~missing]
-        found[~missing] = equal_frequency(x[~missing], bins, part)
-    return found
+def codes(*columns: np.ndarray) -> np.ndarray:
+    """Number the distinct rows of aligned columns from 0, in the order of their values."""
+    joint = np.zeros(len(columns[0]), dtype=np.int64)
+    for column in columns:
+        _, part = np.unique(column, return_inverse=True)
+        _, joint = np.unique(joint * (int(part.max()) + 1) + part, return_inverse=True)
+    return np.asarray(joint, dtype=np.int64)
 
 
 def _standardized(X: np.ndarray, weights: np.ndarray | None) -> np.ndarray:

@@ -21,9 +21,8 @@ from lorenyi.selection.certified.columns import Column, fold
 from lorenyi.selection.certified.intervals import Intervals
 from lorenyi.selection.certified.joints import Joint, Side, Wanted
 from lorenyi.selection.certified.limits import LIMITS
-from lorenyi.selection.discretize import codes
 from lorenyi.selection.sampled import Features
-from lorenyi.selection.table import Table
+from lorenyi.selection.table import Table, codes
 from lorenyi.spectra import Auto
 
 
