@@ -8,53 +8,53 @@ from typing import Any
 
 import numpy as np
 from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval, StrOptions
 
 from lorenyi._threads import cores
+from lorenyi.kernels import Kernel
 from lorenyi.selection.criteria import BaseCriterion, NeighborInformation
 from lorenyi.selection.search import Search, Stop
 from lorenyi.selection.table import Table
 
+CONSTRAINTS: dict[str, list[Any]] = {
+    "criterion": [BaseCriterion],
+    "kernel": [Kernel, None],
+    "task": [StrOptions({"auto", "classification", "regression"})],
+    "missing": [StrOptions({"error", "value"})],
+    "direction": [StrOptions({"forward", "backward"})],
+    "start": [StrOptions({"single", "pair", "triple"})],
+    "level": [Interval(Real, 0, 1, closed="neither")],
+    "tol": [Interval(Real, None, None, closed="neither")],
+    "n_permutations": [Interval(Integral, 5, None, closed="left"), None],
+    "max_seconds": [Interval(Real, 0, None, closed="neither"), None],
+    "n_jobs": [
+        Interval(Integral, None, -1, closed="right"),
+        Interval(Integral, 1, None, closed="left"),
+        None,
+    ],
+    "random_state": ["random_state"],
+}
+
 
 def check(selector: Any) -> None:
-    """Refuse parameters that do not fit, before any data is read."""
-    if not isinstance(selector.criterion, BaseCriterion):
-        raise TypeError(
-            f"criterion={selector.criterion!r}: give a criterion such as NeighborInformation(), "
-            "JointInformation() or JMI()"
-        )
-    if selector.kernel is not None and isinstance(selector.criterion, NeighborInformation):
+    """Refuse options that do not fit together, before any data is read."""
+    criterion = selector.criterion
+    if selector.kernel is not None and isinstance(criterion, NeighborInformation):
         raise ValueError(
             f"kernel={selector.kernel!r}: NeighborInformation compares ranks of columns; give "
             "NeighborInformation(bandwidth=...), or a criterion with an entropy"
         )
-    options = {
-        "missing": ("error", "value"),
-        "direction": ("forward", "backward"),
-        "start": ("single", "pair", "triple"),
-    }
-    for name, allowed in options.items():
-        if getattr(selector, name) not in allowed:
-            listed = ", ".join(map(repr, allowed))
-            raise ValueError(f"{name}={getattr(selector, name)!r}: it is one of {listed}")
     asked = {
         "floating=True": selector.floating,
         "direction='backward'": selector.direction == "backward",
         f"start={selector.start!r}": selector.start != "single",
     }
     for said, is_asked in asked.items():
-        if is_asked and not selector.criterion.of_the_set:
+        if is_asked and not criterion.of_the_set:
             raise ValueError(
                 f"{said} needs a criterion of the whole set such as NeighborInformation(), "
-                f"not {selector.criterion!r}"
+                f"not {criterion!r}"
             )
-    _require_number("level", selector.level, 0, 1, "between 0 and 1")
-    _require_number("tol", selector.tol, -np.inf, np.inf, "a number of bits")
-    if selector.max_seconds is not None:
-        _require_number("max_seconds", selector.max_seconds, 0, np.inf, "positive, or None")
-    copies = selector.n_permutations
-    whole = isinstance(copies, Integral) and not isinstance(copies, bool)
-    if copies is not None and (not whole or copies < 5):
-        raise ValueError(f"n_permutations={copies!r}: it must be an integer of at least 5, or None")
 
 
 def search(selector: Any, table: Table, units: list[list[int]], required: list[int]) -> Search:
@@ -97,12 +97,6 @@ def _count(selector: Any, features: int, required: int) -> tuple[int, Stop | Non
     return int(wanted), Stop(selector.level, selector.tol, selector.n_permutations, ends=False)
 
 
-def _require_number(name: str, value: Any, low: float, high: float, what: str) -> None:
-    number = isinstance(value, Real) and not isinstance(value, bool)
-    if not number or not low < float(value) < high:
-        raise ValueError(f"{name}={value!r}: it must be {what}")
-
-
 def seed_of(random_state: Any) -> int:
     """Return a seed: scikit-learn's random states give one."""
     if isinstance(random_state, (int, np.integer)):
@@ -110,10 +104,6 @@ def seed_of(random_state: Any) -> int:
     return int(check_random_state(random_state).randint(2**31))
 
 
-def threads(n_jobs: int | None) -> int | None:
+def threads(n_jobs: int | None) -> int:
     """Return how many threads `n_jobs` means, as in scikit-learn: None is one, -1 all."""
-    if n_jobs is None:
-        return 1
-    if not isinstance(n_jobs, Integral) or isinstance(n_jobs, bool) or n_jobs == 0:
-        raise ValueError(f"n_jobs={n_jobs!r}: give a number of threads, -1 for all cores, or None")
-    return n_jobs if n_jobs > 0 else max(1, cores() + 1 + n_jobs)
+    return max(1, cores() + 1 + n_jobs) if n_jobs is not None and n_jobs < 0 else n_jobs or 1

@@ -111,8 +111,6 @@ def read_target(y: Any, task: str) -> Variable:
         "auto": as for features: text, booleans, and whole numbers of at most ten distinct values
         are labels.
     """
-    if task not in ("auto", "classification", "regression"):
-        raise ValueError(f"task={task!r}: it is 'auto', 'classification' or 'regression'")
     given = read_columns(y, "y")
     require_values(given, False, "y")
     if task == "regression" and any(c.kind == "label" for c in given):

@@ -145,6 +145,8 @@ class InformationSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     (200, 2)
     """
 
+    _parameter_constraints = options.CONSTRAINTS
+
     def __init__(
         self,
         n_features_to_select: int | float | str = "auto",
@@ -204,6 +206,7 @@ class InformationSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         -------
         self
         """
+        self._validate_params()
         options.check(self)
         seed = options.seed_of(self.random_state)
         table, units = self._table(X, y, sample_weight, seed)
