@@ -78,6 +78,7 @@ class Joint:
         """Take the result of a worker that was asked for the same."""
         if found is not None:
             self._keep(found.low, float(found), found.high, found.failure)
+        self._is_rough = wanted.side != "both"  # so that the worker is asked if it is
         if not wanted.cheap:
             self._proven = min(self._proven, wanted.tol)
 
