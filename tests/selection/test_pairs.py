@@ -274,24 +274,11 @@ def test_where_no_bandwidth_is_widened_gains_add_up_to_the_score():
     assert found.scores_ == pytest.approx(np.cumsum(found.gains_), abs=1e-6)
 
 
-def test_a_noisy_copy_of_a_chosen_column_is_not_chosen_and_hides_nothing():
-    again = 0
-    for seed in range(20):
-        rng = np.random.default_rng(seed)
-        x, z = rng.normal(size=(2, 300))
-        X = np.c_[x, x + 1e-3 * rng.normal(size=300), x + 0.3 * rng.normal(size=300), z]
-        sharp = InformationSelector(random_state=seed).fit(X[:, :3], (x > 0).astype(int))
-        again += sharp.indices_.size > 1
-        found = InformationSelector(random_state=seed).fit(X, (x + 0.35 * z > 0).astype(int))
-        assert 3 in found.indices_
-    assert again <= 4  # 1 expected at the level of 5 %; all of them without the right permutations
-
-
 def test_no_step_of_auto_loses_information():
     X, y = load_breast_cancer(return_X_y=True)
     found = InformationSelector().fit(X, y)
     assert (found.gains_ > 0).all()
-    assert 4 <= found.indices_.size <= 15
+    assert 5 <= found.indices_.size <= 15
 
 
 # ------------------------------------------------------------------------------------- options

@@ -22,7 +22,6 @@ WIDE = 64  # candidates of such a piece
 LEAST = 1e-12  # a weight below is none
 PAIR_SHIFTS = 32  # pairs a row from which pairs of features are ranked
 SHARE_ROWS = 20_000  # pairs of a block from which the effective share is estimated
-CELL = 4  # rows that permutations exchange, at least: alike in the features chosen before
 
 
 @dataclass(frozen=True)
@@ -230,25 +229,3 @@ class Block:
         places = np.arange(0, n * n, max(n * n // SHARE_ROWS, 1))
         i, j = places // n, places % n
         return self.apart(given)[:, i[i != j], j[i != j]]
-
-    def cells(self, given: Features) -> np.ndarray:
-        """Number groups of rows that are alike in the given features; without any, all rows.
-
-        Halves of halves, by the distance from a row at the edge.
-        """
-        n = len(self)
-        squares, differing = self.apart(given)
-        distance = squares + np.float32(n) * differing
-        parts = [np.arange(n)]
-        while given and len(parts[0]) >= 2 * CELL:
-            parts = [half for part in parts for half in _halves(part, distance)]
-        found = np.empty(n, dtype=np.int64)
-        for number, part in enumerate(parts):
-            found[part] = number
-        return found
-
-
-def _halves(rows: np.ndarray, distance: np.ndarray) -> list[np.ndarray]:
-    edge = rows[np.argmax(distance[rows[0], rows])]
-    order = rows[np.argsort(distance[edge, rows], kind="stable")]
-    return np.array_split(order, 2)

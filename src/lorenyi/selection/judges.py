@@ -122,39 +122,32 @@ class Sampling:
             ties=candidates[ties],
         )
 
-    def test(
+    def p_value(
         self, step: Step, chosen: Features, level: float, permutations: int | None
-    ) -> tuple[float, int]:
-        """Compare the best candidate with the best of permuted ones: the p-value, and who it is.
+    ) -> float:
+        """Compare the best score with the best of permuted candidates.
 
-        Candidates count by how far they lie above the mean of their own permutations: a noisy copy
-        of what is chosen raises the score by narrower bandwidths, and so do its permutations. It is
-        the candidate with the best score if that is significant, else the one that lies farthest
-        above. First on few rows, which takes up most of the level; if that does not show it, on
-        all. Permutations end as soon as too many do as well, and no p-value is below what they can
-        show.
+        First on few rows, which takes up most of the level; if that does not show it, on all.
+        Permutations end as soon as too many do as well, and no p-value is below what they can show.
         """
         first = self.engine.first(len(step.candidates))
         more = first < self.engine.count
         looks = [(first, SPENT), (self.engine.count, 1 - SPENT)] if more else [(first, 1.0)]
-        p, own = 1.0, int(np.flatnonzero(step.candidates == step.feature)[0])
+        p = 1.0
         for blocks, share in looks:
             count = max(permutations or 0, math.ceil(1 / (share * level) - 1e-9) - 1)
             allowed = math.floor(share * level * (count + 1) + 1e-9) - 1
-            values, above = self.values(step.candidates, chosen, Look(blocks))[:, :1], [0]
-            while (done := values.shape[1] - 1) < count and above[0] <= allowed:
-                null = Look(blocks, min(BATCH, count - done), done)
-                values = np.hstack([values, self.values(step.candidates, chosen, null)])
-                with np.errstate(invalid="ignore"):
-                    excess = values - values.mean(axis=1, keepdims=True)
-                excess = np.nan_to_num(excess, nan=-np.inf, posinf=np.inf)
-                top = int(np.argmax(excess[:, 0]))
-                best = excess[:, 1:].max(axis=0) + EQUAL
-                above = [int(np.sum(best >= excess[k, 0])) for k in (top, own)]
-            p = min(p, (1 + above[0]) / ((1 + done) * share))
-            if above[0] <= allowed:
+            found = self.values(step.candidates, chosen, Look(blocks))[:, 0]
+            best, above, done = float(np.nanmax(found)), 0, 0
+            while done < count and above <= allowed:
+                size = min(BATCH, count - done)
+                null = self.values(step.candidates, chosen, Look(blocks, size, done))
+                above += int(np.sum(np.nanmax(null, axis=0) >= best - EQUAL))
+                done += size
+            p = min(p, (1 + above) / ((1 + done) * share))
+            if above <= allowed:
                 break
-        return p, step.feature if above[-1] <= allowed else int(step.candidates[top])
+        return p
 
     def _before(self, chosen: Features, look: Look) -> float:
         """Return the score of the chosen features, as candidates are compared with it."""
@@ -229,9 +222,9 @@ class Certified:
             ties=candidates[:0],
         )
 
-    def test(
+    def p_value(
         self, step: Step, chosen: Features, level: float, permutations: int | None
-    ) -> tuple[float, int]:
+    ) -> float:
         r"""Compare the score with those of the same column permuted, by a curve fitted to them.
 
         As the candidate is the best of m, a tail of 1 in m matters, which a few permutations do
@@ -245,15 +238,15 @@ class Certified:
         copies, given = np.arange(len(chosen), len(null.features)), tuple(range(len(chosen)))
         *values, before = score(self.criterion, engine, copies, given, 1e-3).value.tolist()
         if step.score - before <= TIE:
-            return 1.0, step.feature
+            return 1.0
         mean, deviation = float(np.mean(values)), float(np.std(values, ddof=1))
         if not deviation > 1e-9:
-            return (1.0 if step.score <= max(values) + TIE else 1.0 / (1 + count)), step.feature
+            return 1.0 if step.score <= max(values) + TIE else 1.0 / (1 + count)
         gamma = 2 * deviation / (mean - before) if mean > before else 0.0
         skew = min(max(float(stats.skew(values, bias=False)), gamma, 0.0), 3.0)
         z = (step.score - mean) / (deviation * (1 + 1 / len(values)) ** 0.5)
         p = float(stats.pearson3.sf(z, skew))
-        return float(-np.expm1(len(step.candidates) * np.log1p(-min(p, 1 - 1e-16)))), step.feature
+        return float(-np.expm1(len(step.candidates) * np.log1p(-min(p, 1 - 1e-16))))
 
     def best_sets(self, candidates: np.ndarray, size: int) -> Features:
         """Return the best pair, for triples with the best third."""

@@ -118,10 +118,10 @@ class Pairs(Sampled):
     ) -> np.ndarray:
         """Return the neighbor information of the given features and a candidate, in bits."""
         power = self._exponent(given, share)
-        sums = self._sums(candidates, given, power, look, alike=given)
+        sums = self._sums(candidates, given, power, look)
         found = []
         for block, s in zip(self.blocks(look.blocks), sums, strict=True):
-            orders = self._orders(block, given, look)
+            orders = self._orders(block, look)
             p = np.stack([block.p if order is None else block.p[order] for order in orders], axis=1)
             found.append(bits(s[:, 0::2], s[:, 1::2], p[:, :, None], smoothing))
         if look.permutations:
@@ -137,8 +137,8 @@ class Pairs(Sampled):
         def of(block: Block) -> np.ndarray:
             return block.bits(weights(block.apart(given), power), smoothing)
 
-        found = self._replicated(parallel(of, self.blocks(look.blocks), self.workers))
-        return np.asarray(found[0])
+        found = self._replicated(parallel(of, self.blocks(look.blocks), self.workers))[0]
+        return np.repeat(found[:1], look.permutations) if look.permutations else found
 
     def neighbors_without(
         self, given: Features, smoothing: float, share: float, look: Look
@@ -201,12 +201,7 @@ class Pairs(Sampled):
     # ------------------------------------------------------------------ sums over blocks
 
     def _sums(
-        self,
-        candidates: np.ndarray,
-        given: Features,
-        power: float,
-        look: Look,
-        alike: Features = (),
+        self, candidates: np.ndarray, given: Features, power: float, look: Look
     ) -> list[np.ndarray]:
         """Return the sums of each block; those of the look before are not computed again."""
         key = (given, power, look.permutations, look.skipped)
@@ -221,7 +216,7 @@ class Pairs(Sampled):
 
         def of(task: tuple[Block, np.ndarray]) -> np.ndarray:
             block, features = task
-            return block.sums_with(given, power, features, self._orders(block, alike, look))
+            return block.sums_with(given, power, features, self._orders(block, look))
 
         # Fewer blocks than cores: candidates are shared out as well.
         some = min(-(-cores() // max(len(blocks), 1)), len(candidates))
@@ -233,17 +228,13 @@ class Pairs(Sampled):
         self._last = key, candidates, done
         return done
 
-    def _orders(self, block: Block, given: Features, look: Look) -> list[np.ndarray | None]:
-        """Return orders of the rows that keep each among rows that are alike in the given features.
-
-        So a permuted candidate still depends on these as before: what a repeated column adds by
-        mere narrowing, its permutations add, too.
-        """
+    def _orders(self, block: Block, look: Look) -> list[np.ndarray | None]:
         if not look.permutations:
             return [None]
-        stream, cells = 1000 * self._blocks.index(block), block.cells(given)
+        stream = 1000 * self._blocks.index(block)
         numbers = range(look.skipped, look.skipped + look.permutations)
-        return [_arrays.permutation(self.seed, 10**6 * (1 + b) + stream, cells) for b in numbers]
+        zeros = np.zeros(len(block), dtype=np.int64)
+        return [_arrays.permutation(self.seed, 10**6 * (1 + b) + stream, zeros) for b in numbers]
 
     def _group_means(self, rows: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
         """Return the mean over rows (c), and the means without each group of rows (c x groups)."""

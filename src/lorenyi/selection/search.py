@@ -106,12 +106,7 @@ class Search:
         return path
 
     def _tested(self, judge: Judge, step: Step, chosen: Features, stop: Stop) -> Step:
-        p, feature = judge.test(step, chosen, stop.level, stop.permutations)
-        if stop.ends and feature != step.feature:
-            other = judge.step(np.array([feature]), chosen)
-            seen = {name: getattr(step, name) for name in ("candidates", "scores", "ties")}
-            step = replace(other, **seen, standard_errors=step.standard_errors)
-        return replace(step, p_value=p)
+        return replace(step, p_value=judge.p_value(step, chosen, stop.level, stop.permutations))
 
     def _passes(self, step: Step, stop: Stop) -> bool:
         return step.p_value <= stop.level + 1e-12 and step.gain > stop.tol
