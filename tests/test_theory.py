@@ -95,6 +95,13 @@ def test_sketch_sizes_exceed_n_for_every_spectrum(lam, eps, delta, data):
     assert min(vars(sizes).values()) > lam.size
 
 
+def test_a_tail_mean_that_is_rounded_above_its_equal_eigenvalues_is_one():
+    lam = 8.388462705411385e-05
+    assert sketch_sizes(5, 2, 0.1, 0.1, lam, np.nextafter(lam, 1)).gaussian > 5
+    with pytest.raises(ValueError, match="tail mean"):
+        sketch_sizes(5, 2, 0.1, 0.1, lam, 1.001 * lam)
+
+
 def gaussian_projection(n, size, seed):
     g = np.random.default_rng(seed).standard_normal((n, size))
     return math.sqrt(n / size) * np.linalg.qr(g)[0]

@@ -88,7 +88,8 @@ def sketch_sizes(
     _whole("k", k, 1, n // 2)
     _fraction("eps", eps)
     _fraction("delta", delta)
-    if not (0 < lambda_r <= lambda_k and k * lambda_k + (n - k) * lambda_r <= 1 + _ROUNDING):
+    room = 1 + _ROUNDING  # a mean of equal eigenvalues may be rounded up
+    if not (0 < lambda_r <= lambda_k * room and k * lambda_k + (n - k) * lambda_r <= room):
         raise ValueError(
             f"lambda_k = {lambda_k} and lambda_r = {lambda_r} are no k-th eigenvalue and tail mean "
             "of a spectrum that sums to 1: give 0 < lambda_r <= lambda_k with "
