@@ -162,16 +162,15 @@ def _median_gap(x: np.ndarray, frequency: np.ndarray) -> float:
     most = float(values[-1] - values[0])
     half = 0.5 * below(2 * most)
 
-    def first(wanted: float, low: float) -> float:
-        """Return the smallest distance that so many pairs do not exceed."""
-        high = most
-        while high - low > 1e-13 * high:  # relative to the result, so outliers do not matter
-            middle = 0.5 * (low + high)
-            low, high = (low, middle) if below(middle) >= wanted else (middle, high)
-        return high
-
-    lower = first(half, 0.0)
-    upper = lower if below(lower) > half * (1 + 1e-12) else first(half * (1 + 1e-12), lower)
+    low, lower = 0.0, most  # the smallest distance that half of the pairs do not exceed
+    while lower - low > 1e-13 * lower:  # relative to the result, so outliers do not matter
+        middle = 0.5 * (low + lower)
+        low, lower = (low, middle) if below(middle) >= half else (middle, lower)
+    upper = lower
+    if below(lower) <= half * (1 + 1e-12):  # it is the last of that half: the next is the other
+        following = np.searchsorted(values, values + lower, side="right")
+        inside = following < len(values)
+        upper = float(np.min(values[following[inside]] - values[inside]))
     return scale * 0.5 * (lower + upper)
 
 
