@@ -92,13 +92,14 @@ def note(message: str, number: float) -> None:
 
 def counted(function: Callable[[Any], Any], total: int, items: str) -> Callable[[Any], Any]:
     """Return a function that says, in a long call, how many of its items are done."""
-    done = itertools.count(1)
+    done, telling = itertools.count(1), threading.Lock()
 
     def call(item: Any) -> Any:
         found = function(item)
-        number = next(done)
-        for reporter in _open[:1]:
-            reporter.within(f"{number:,} of {total:,} {items}")
+        with telling:  # in order
+            number = next(done)
+            for reporter in _open[:1]:
+                reporter.within(f"{number:,} of {total:,} {items}")
         return found
 
     return call

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -120,16 +121,17 @@ def dependences(
     pairs = list(combinations(range(len(names)), 2))
     kinds = [sides[i].nominal + sides[j].nominal for i, j in pairs]
     counts = [_permutations(len(pairs), kinds.count(kind)) for kind in (0, 1, 2)]
-    done: list[None] = []
+    done, telling = [0], threading.Lock()  # counts are told in order
 
     def measured(number: int) -> tuple[float, float, float, np.ndarray] | None:
         i, j = pairs[number]
         if time.monotonic() > deadline:
             return None
         found = _measured(sides[i], sides[j], entropy, counts[kinds[number]], seed + number)
-        done.append(None)
-        if progress is not None:
-            progress(f"{len(done)} of {len(pairs)} pairs", len(done) / len(pairs))
+        with telling:
+            done[0] += 1
+            if progress is not None:
+                progress(f"{done[0]} of {len(pairs)} pairs", done[0] / len(pairs))
         return found
 
     found = parallel(measured, range(len(pairs)), n_jobs)
