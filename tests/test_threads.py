@@ -12,7 +12,7 @@ import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
 import lorenyi as lr
-from lorenyi import _threads
+from lorenyi import _progress, _threads
 from lorenyi._progress import counted, reporting
 from lorenyi._threads import cores, one_thread, parallel
 from lorenyi.selection import InformationSelector, JointInformation
@@ -282,3 +282,18 @@ def test_a_long_part_says_how_far_it_is():
         report._said -= 10.0  # as if it were long ago
         assert [counted(abs, 3, "candidates")(v) for v in (-1, 2)] == [1, 2]
     assert heard == [("1 of 3 candidates", 0.25)]  # once a second at most
+
+
+def test_counts_of_parallel_items_are_told_in_order(monkeypatch):
+    told = []
+
+    class Slow:
+        def within(self, message):
+            if message.startswith("1 "):
+                time.sleep(0.1)  # the other thread is done meanwhile
+            told.append(message)
+
+    monkeypatch.setattr(_progress, "_open", [Slow()])
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(counted(abs, 2, "items"), [1, 2]))
+    assert told == ["1 of 2 items", "2 of 2 items"]

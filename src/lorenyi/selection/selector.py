@@ -41,10 +41,10 @@ class InformationSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     ----------
     n_features_to_select : int, float or {"auto", "relevant", "smallest"}
         How many features (groups count once), or a share of them. "auto": go on while the best
-        candidate adds something and does so more than permuted ones, among rows that are alike in
-        the features before (see `level`); there may be none. "relevant": those, and every feature
-        that is informative by itself, redundant ones included, with a false discovery rate of at
-        most `level`. "smallest": the shortest part of the path of "auto" whose score is within a
+        candidate adds something and scores better than the best of permuted ones, the first
+        included (see `level`); there may be none. "relevant": those, and every feature that is
+        informative by itself, redundant ones included, with a false discovery rate of at most
+        `level`. "smallest": the shortest part of the path of "auto" whose score is within a
         standard error of the best.
     criterion : criterion
         What to maximize. With a `Renyi` entropy, such as `JointInformation(Renyi(2, rank=100))`,

@@ -141,7 +141,7 @@ class Joint:
         elif joined.is_small and wanted.side == "high":
             pinched = joined.pinched()
             if pinched is not None:
-                high = self._bits(Spectrum(pinched, self.n)) + 1e-9  # what rounding can do
+                high = self._ends(pinched, joined.relative)[2]
                 self._keep(0.0, high, high)
         elif rank is not None and not joined.is_small:
             theta, slack = self._factored(joined)
@@ -243,14 +243,18 @@ class Joint:
             slack = 4 * joined.relative + 1e-13
             self._keep(value - slack, value, value + slack)
             return
-        spectrum = Spectrum(joined.eigenvalues(), self.n, rounding=joined.relative)
+        self._keep(*self._ends(joined.eigenvalues(), joined.relative))
+
+    def _ends(self, values: np.ndarray, relative: float) -> tuple[float, float, float]:
+        """Return the entropy of all eigenvalues, between what their rounding leaves open."""
+        spectrum = Spectrum(values, self.n, rounding=relative)
         value = self._bits(spectrum)
         if 1 <= self.entropy.alpha < 2:
-            off = _rounded(spectrum.values, joined.relative, self.entropy.alpha, value)
-            self._keep(value - off, value, value + off)
-        else:  # null eigenvalues that are rounding have weight below order 1
-            low, high = map(self._bits, enclosure(spectrum) or (spectrum, spectrum))
-            self._keep(low, value, high)
+            off = _rounded(spectrum.values, relative, self.entropy.alpha, value)
+            return value - off, value, value + off
+        # Null eigenvalues that are rounding have weight below order 1.
+        low, high = map(self._bits, enclosure(spectrum) or (spectrum, spectrum))
+        return low, value, high
 
     def _prove(self, A: Gram, wanted: Wanted, large: bool) -> None:
         """Leave it to a solver; of many rows a factor of a fixed size must do."""
