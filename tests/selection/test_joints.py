@@ -174,15 +174,6 @@ def binary_table(n=700, count=9):
     return Table([variable(x.astype(float)) for x in X.T], y, None)
 
 
-@pytest.mark.parametrize(("alpha", "rank"), [(1, None), (1.01, 100), (0.6, 100)])
-def test_pieces_that_are_hardly_coupled_bound_from_above(alpha, rank):
-    table, given, x = binary_table(), tuple(range(8)), np.array([8])
-    entropy = Renyi(alpha, rank)
-    value = exact(table, entropy, (*given, 8), False)
-    found = Kernels(table, entropy).joint(x, given, False, 0.1, "high", np.inf)
-    assert value <= found.high[0] <= value + 0.1
-
-
 def test_small_blocks_have_the_same_eigenvalues_one_by_one_and_together():
     table = binary_table()
     engine = Kernels(table, Renyi(1, None))

@@ -140,10 +140,16 @@ class CertifiedTerms(Terms):
         self.engine, self.tol, self.above = engine, tol, above
 
     def joint(
-        self, given: Features, target: bool, side: Side = "both", enough: Any = np.nan
+        self,
+        given: Features,
+        target: bool,
+        side: Side = "both",
+        enough: Any = np.nan,
+        tol: float | None = None,
     ) -> Intervals:
         """Return S(x, given), or S(x, given, y) with the target."""
-        return self.engine.joint(self.candidates, given, target, self.tol, side, enough)
+        tol = self.tol if tol is None else tol
+        return self.engine.joint(self.candidates, given, target, tol, side, enough)
 
     def alone(self, given: Features, target: bool) -> Intervals:
         """Return S(given), or S(given, y) with the target."""
@@ -159,8 +165,9 @@ class CertifiedTerms(Terms):
         need = self.above - float(y.high[0])
         minus = self.joint(chosen, True, "low", -np.inf)
         plus = self.joint(chosen, False, "high", np.inf)
-        minus = self.joint(chosen, True, "low", plus.high - need)
-        plus = self.joint(chosen, False, "high", need + minus.low)
+        for tol in (0.1, 0.02, self.tol):
+            minus = self.joint(chosen, True, "low", plus.high - need, tol)
+            plus = self.joint(chosen, False, "high", need + minus.low, tol)
         return plus - minus + y
 
 

@@ -13,18 +13,29 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from scipy.sparse.csgraph import connected_components
 
 from lorenyi import _arrays
+from lorenyi.data.sources import slices
 from lorenyi.gram import Gram
 from lorenyi.selection.certified.columns import Column, flushed, fold, taken, unit_kernel
 from lorenyi.selection.certified.limits import LIMITS
-from lorenyi.selection.certified.proof import Rounding
 from lorenyi.spectra.krylov import orthonormalised
 
 EPS = float(np.finfo(np.float32).eps)
+
+
+@dataclass(frozen=True)
+class Block:
+    """What is known of a diagonal block of a joint in float32."""
+
+    rank: int  # about how many of its eigenvalues matter
+    mass: float  # its trace
+    relative: float  # relative size of the rounding in its entries
+    largest: float  # entry
+    missing: float = 0.0  # the trace that its matrix lacks
 
 
 class Chosen:
@@ -56,6 +67,8 @@ class Chosen:
         self.weights, self.ends, self.rank = weights, ends, rank
         self.gram: Gram | None = None  # of the distinct rows; none where nothing is chosen
         self.roundoff = 0.0  # relative size of the rounding in the kernel
+        self.seen: dict[Column, Seen] = {}  # by candidate, for order 2
+        self.floor = LIMITS.single  # bits: the width that products in float32 reach, as far as seen
         self.kernel = np.ones((1, 1))  # with ones on the diagonal; float32 where rows are many
         if grams:
             self.gram = fold(grams, self.code)
@@ -79,22 +92,32 @@ class Chosen:
         found, weights = _counted(code, pairs * (len(ends) - 1), self.weights)
         cuts = np.searchsorted(found, pairs * np.arange(len(ends))).tolist()
         g, v = np.divmod(found % pairs, levels)
-        return Joined(self, column, g, v, weights, cuts)
+        return Joined(self, column, labelled, g, v, weights, cuts)
 
-    @cached_property
-    def pieces(self) -> np.ndarray | None:
-        """Numbers of small pieces into which rows fall where kernels are near zero, if they do."""
-        found, low, high = None, 0.0, LIMITS.coupled
-        for _ in range(8):  # for the least kernel to be cut
-            cut = high if found is None else 0.5 * (low + high)
-            pieces = connected_components(self.kernel > cut)[1]
-            if np.bincount(pieces).max() <= LIMITS.tiny // 2:
-                found, high = np.asarray(pieces), cut
-            elif found is None:
-                return None
-            else:
-                low = cut
-        return found
+    def see(self, columns: Sequence[Column], lengths: bool) -> None:
+        """Find what squares show of the joints with some candidates, by one pass over the kernel.
+
+        Within classes alone, and between them as well.
+        """
+        cuts = np.cumsum([0, *(column.square.shape[1] for column in columns)])
+        psis, sums = np.zeros((2, len(self.kernel), cuts[-1]), np.float32)
+        within, sizes = np.zeros(cuts[-1]), [list[np.ndarray]() for _ in columns]
+        parts = [self.join(column, True).parts for column in columns]
+        for block in zip(*parts, strict=True):  # of a class
+            folded = [part.squared() for part in block]
+            rows, psi = folded[0][0], np.hstack([psi for _, psi in folded])
+            piece = slice(rows[0], rows[-1] + 1) if len(rows) == rows[-1] + 1 - rows[0] else rows
+            found = self.squares[piece].T @ psi
+            within += np.einsum("ij,ij->j", psi, found[piece], dtype=np.float64)
+            psis[piece] += psi
+            sums += found
+            for part, own in zip(block, sizes, strict=True):
+                own.append(part.lengths() if lengths else np.zeros((0, 0)))
+        whole = np.einsum("ij,ij->j", psis, sums, dtype=np.float64)
+        norms = np.add.reduceat([whole, within], cuts[:-1], axis=1).T.tolist()
+        for column, own, norm in zip(columns, sizes, norms, strict=True):
+            longest = [np.sort(np.ravel(x))[::-1] for x in (sum(own), own)]
+            self.seen[column] = Seen((norm[0], norm[1]), (longest[0], longest[1]))
 
     @cached_property
     def squares(self) -> np.ndarray:
@@ -129,12 +152,20 @@ class Chosen:
         return np.asarray(squares, dtype=np.float64)
 
 
+class Seen(NamedTuple):
+    """What squares show of the joints with a candidate, without labels and with them."""
+
+    norms: tuple[float, float]  # squared, less what the factor of the squared kernel lacks
+    lengths: tuple[np.ndarray, np.ndarray]  # squared, of products of columns of both factors
+
+
 @dataclass(eq=False)
 class Joined:
     """The joint of chosen features and a candidate, on the distinct pairs of rows and values."""
 
     chosen: Chosen
     column: Column  # the candidate
+    labelled: bool  # whether classes cut it into blocks
     g: np.ndarray  # rows of the chosen features, ascending within a block
     v: np.ndarray  # values of the candidate
     weights: np.ndarray  # relative weights of these pairs
@@ -174,41 +205,30 @@ class Joined:
         if self.most > LIMITS.tiny or not self._is_kept:
             each = [_arrays.eigvalsh(part.matrix(double=True)) for part in self.parts]
             return np.sort(np.concatenate(each))[::-1]
-        return self._stacked(np.arange(len(self.g)), np.diff(self.ends))
-
-    def pinched(self) -> np.ndarray | None:
-        """Return the eigenvalues of smaller diagonal blocks, whose spectrum is more spread."""
-        pieces = self.chosen.pieces if self._is_kept and len(self.g) > LIMITS.tiny else None
-        if pieces is None:
-            return None
-        pieces = pieces[self.g]
-        sizes = np.bincount(pieces)
-        if sizes.max() > LIMITS.tiny:
-            return None
-        return self._stacked(np.argsort(pieces, kind="stable"), sizes)
+        return self._stacked(np.diff(self.ends))
 
     @property
     def relative(self) -> float:
         """Relative rounding of its entries in float64."""
-        return self.parts[0].rounding(double=True).relative
+        return self.parts[0].relative
 
     @property
     def _is_kept(self) -> bool:
         return self.chosen.kernel.dtype == np.float64 and self.column.few is not None
 
-    def _stacked(self, order: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+    def _stacked(self, sizes: np.ndarray) -> np.ndarray:
         """Return the eigenvalues of small blocks, with zeros around them, by one call."""
         assert self.column.few is not None
         inside = np.arange(sizes.max()) < sizes[:, None]
         at = np.zeros(inside.shape, dtype=np.int64)
-        at[inside] = order
+        at[inside] = np.arange(len(self.g))
         root = np.where(inside, np.sqrt(self.weights)[at], 0.0)
         g, v = self.g[at], self.v[at]
         J = self.chosen.kernel[g[:, :, None], g[:, None, :]]
         J *= self.column.few[v[:, :, None], v[:, None, :]]
         J *= root[:, :, None]
         J *= root[:, None, :]
-        return np.sort(np.linalg.eigvalsh(J).ravel())[::-1][: len(order)]
+        return np.sort(np.linalg.eigvalsh(J).ravel())[::-1][: len(self.g)]
 
 
 @dataclass(eq=False)
@@ -245,10 +265,16 @@ class Part:
         G *= np.sqrt(self.weights)[:, None].astype(np.float32)
         return np.asarray(G)
 
+    def squared(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return rows of the chosen features, and the squared kernel's factor summed in each."""
+        psi = self.weights[:, None].astype(np.float32) * self.column.square[self.v]
+        first = np.flatnonzero(np.diff(self.g, prepend=-1))
+        return self.g[first], np.add.reduceat(psi, first, axis=0)
+
     def lengths(self) -> np.ndarray:
         """Return the squared norms of all products of a column of each factor."""
-        squares = self.weights[:, None] * np.square(self.chosen.factor[self.g], dtype=np.float64)
-        return np.asarray(squares.T @ np.square(self.column.factor[self.v])).ravel()
+        squares = self.weights[:, None].astype(np.float32) * self.chosen.factor[self.g] ** 2
+        return np.asarray(squares.T @ self.column.factor[self.v] ** 2, dtype=np.float64)
 
     def below(self, count: int) -> np.ndarray:
         """Return lower bounds on the leading eigenvalues, descending."""
@@ -264,39 +290,65 @@ class Part:
         Z = Z[:, -count:] / np.sqrt(values[-count:])
         return np.asarray(G @ np.ascontiguousarray(Z, dtype=G.dtype))
 
-    def squared_norm(self) -> float:
-        """Return the sum of the squared entries, less what the squared kernel's factor lacks."""
-        psi = self.weights[:, None].astype(np.float32) * self.column.square[self.v]
-        first = np.flatnonzero(np.diff(self.g, prepend=-1))  # pairs of a row share its kernel
-        psi = np.add.reduceat(psi, first, axis=0)
-        squares = taken(self.chosen.squares, self.g[first])
-        return float(np.einsum("ij,ij->", psi, squares @ psi, dtype=np.float64))
+    def matrix(self, double: bool) -> Any:
+        """Return the matrix: in float64, or in float32 and less what the factor leaves out.
 
-    def matrix(self, double: bool) -> np.ndarray:
-        """Return the matrix: in float64, or in float32 and less what the factor leaves out."""
+        The latter is made anew for each product where it is large and K need not be rearranged.
+        """
         root, K, gram = np.sqrt(self.weights)[:, None], self.chosen.kernel, self.chosen.gram
-        if double:
-            J = self.column.kernel(self.v)
-            J *= root
-            J *= root.T
-        else:
+        if not double:
             phi = (root * self.column.factor[self.v]).astype(np.float32)
-            J = phi @ phi.T
-        if double and K.dtype != np.float64 and gram is not None:
-            J *= unit_kernel(gram.take(self.g))
-        else:
-            J *= taken(K, self.g)
-        return np.asarray(J)
+            tiled = Tiled(phi, taken(K, self.g))
+            large = len(self) > LIMITS.stored and tiled.K.base is not None
+            return tiled if large else tiled.rows(slice(None))
+        J = self.column.kernel(self.v)
+        J *= root
+        J *= root.T
+        J *= unit_kernel(gram.take(self.g)) if self._is_single and gram else taken(K, self.g)
+        return J
 
-    def rounding(self, double: bool) -> Rounding:
-        """Return what that matrix differs by."""
-        relative, eps = self.column.folded.roundoff, float(np.finfo(np.float64).eps)
-        if double:
-            of_chosen = 0.0 if self.chosen.gram is None else self.chosen.gram.roundoff
-            return Rounding(relative + of_chosen + 4 * eps, 0.0)
+    @property
+    def _is_single(self) -> bool:
+        return self.chosen.kernel.dtype != np.float64
+
+    @property
+    def relative(self) -> float:
+        """Relative rounding of the entries in float64."""
+        of_chosen = 0.0 if self.chosen.gram is None else self.chosen.gram.roundoff
+        return float(self.column.folded.roundoff + of_chosen + 4 * np.finfo(np.float64).eps)
+
+    @property
+    def block(self) -> Block:
+        """What is known of the matrix in float32."""
         # A factor's entries are sums of as many products as it has columns.
         own = (4 + self.column.factor.shape[1]) * EPS
-        return Rounding(self.chosen.roundoff + own, self.column.rest)
+        relative, largest = self.chosen.roundoff + own, float(np.max(self.weights))
+        return Block(self.share, self.mass, relative, largest, self.column.rest)
+
+
+@dataclass(frozen=True)
+class Tiled:
+    r"""A matrix :math:`\Phi \Phi' \circ K` that is made anew for each product, row by row.
+
+    To make some rows costs less than to read them from memory.
+    """
+
+    phi: np.ndarray
+    K: np.ndarray
+    dtype: ClassVar[np.dtype[np.float32]] = np.dtype(np.float32)
+
+    def __len__(self) -> int:
+        return len(self.phi)
+
+    def rows(self, rows: slice) -> np.ndarray:
+        """Return some rows."""
+        J = self.phi[rows] @ self.phi.T
+        J *= self.K[rows]
+        return np.asarray(J)
+
+    def __matmul__(self, X: np.ndarray) -> np.ndarray:
+        """Return the product with some columns."""
+        return np.concatenate([self.rows(some) @ X for some in slices(len(self), 256)])
 
 
 def _counted(code: np.ndarray, size: int, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -13,11 +13,11 @@ from lorenyi.entropy import renyi_entropy
 from lorenyi.estimate import Estimate
 from lorenyi.functionals import Renyi
 from lorenyi.gram import Gram
-from lorenyi.selection.certified.chosen import EPS, Joined, Part
+from lorenyi.selection.certified.chosen import EPS, Chosen, Joined
 from lorenyi.selection.certified.enclosure import Enclosure
 from lorenyi.selection.certified.limits import LIMITS
 from lorenyi.spectra import Auto, PivotedCholesky, Spectrum, enclosure
-from lorenyi.spectra.bounds import enclose_sum, spread_from, together
+from lorenyi.spectra.bounds import spread_from, together
 
 Side: TypeAlias = Literal["low", "high", "both"]  # the bounds that are wanted
 
@@ -43,6 +43,15 @@ class Wanted(NamedTuple):
         return self.side == "high" and found.high <= self.enough
 
 
+class Way(NamedTuple):
+    """What an entropy may be learned from."""
+
+    gram: Callable[[], Gram]  # of all variables
+    joined: Joined | None  # made of what is kept of the chosen features
+    smooth: bool = False  # a Cholesky factor is cheaper than a product with the matrix
+    large: bool = False  # too many rows for either
+
+
 class Joint:
     """An entropy that is known the better the more is asked of it.
 
@@ -56,10 +65,16 @@ class Joint:
         self.found: Estimate | None = None  # what is known
         self.off = math.inf  # of the upper bound, in bits, about
         self._is_rough = False  # although all eigenvalues are cheap
-        self._bounded = self._slow = self._stuck = False
+        self._looked = self._factored = self._slow = self._stuck = False
+        self._norm: tuple[float, float] | None = None  # bounds on the sum of squares, at order 2
         self._seen: Enclosure | None = None
         self._width = math.inf  # by the products so far
         self._proven = math.inf  # the tolerance of the last proof
+
+    @property
+    def nbytes(self) -> int:
+        """Memory that is kept for a closer look."""
+        return 0 if self._seen is None else self._seen.nbytes
 
     def forget(self) -> None:
         """Give up what takes memory; what was found stays."""
@@ -67,7 +82,7 @@ class Joint:
 
     def met(self, wanted: Wanted) -> bool:
         """Tell whether it is known well enough, or nothing more can be learned."""
-        if wanted.cheap and self._bounded:
+        if wanted.cheap and self._looked:
             return True
         if self.found is None or (self._is_rough and wanted.side == "both"):
             return False
@@ -82,32 +97,24 @@ class Joint:
         if not wanted.cheap:
             self._proven = min(self._proven, wanted.tol)
 
-    def until(
-        self,
-        wanted: Wanted,
-        gram: Callable[[], Gram],
-        joined: Joined | None,
-        smooth: bool,
-        large: bool,
-    ) -> None:
-        """Learn more until that is good enough.
-
-        `gram` returns the Gram of all variables, `joined` is made of what is kept of the chosen
-        features. It is smooth if a Cholesky factor is cheaper than a product with it, and large
-        if there are too many rows for either.
-        """
-        if joined is not None and not self.met(wanted) and not self._bounded:
-            self._bound(joined, wanted)
-        fine = wanted.side == "both" and wanted.tol < LIMITS.single
-        solve = smooth or large or fine or joined is None or self.entropy.rank is None
+    def until(self, wanted: Wanted, way: Way) -> None:
+        """Learn more until that is good enough."""
+        joined, rank = way.joined, self.entropy.rank
+        if joined is not None and not self._looked and not self.met(wanted):
+            self._look(joined)
+        floor = LIMITS.single if joined is None else joined.chosen.floor
+        fine = wanted.side == "both" and wanted.tol < floor
+        solve = way.smooth or way.large or fine or joined is None or rank is None
         while not self.met(wanted) and not wanted.cheap:
             last = solve or self._stuck
             if joined is not None and joined.is_whole(last, wanted.side):
                 self._compute(joined)
             elif joined is None or last:
-                self._prove(gram(), wanted, large)
+                self._prove(way.gram(), wanted, way.large)
+            elif not self._factored:
+                self._by_products(joined)
             else:
-                self._multiply(joined.parts, wanted)
+                self._multiply(joined, wanted)
         if self._seen is not None:
             self._seen.held = {}
 
@@ -128,109 +135,107 @@ class Joint:
 
     # ------------------------------------------------------------------ without its matrix
 
-    def _bound(self, joined: Joined, wanted: Wanted) -> None:
+    def _look(self, joined: Joined) -> None:
         """Bound it without making its matrix, if that is worth it."""
-        self._bounded, self._is_rough = True, joined.is_whole(False, "both")
+        self._looked, self._is_rough = True, joined.is_whole(False, "both")
         rank, quadratic = self.entropy.rank, self.entropy.alpha == 2
-        if quadratic and rank is not None:
-            self._by_squares(joined, wanted.side)
-        elif quadratic and joined.most <= LIMITS.dense:
-            self._compute(joined)
+        if quadratic and (rank is not None or joined.most > LIMITS.dense):
+            seen = joined.chosen.seen[joined.column]
+            norm, slack = seen.norms[joined.labelled], 4 * joined.chosen.roundoff + 128 * EPS
+            self._norm = norm * (1 - slack), (norm + joined.column.missing) * (1 + slack)
+            self._from_below(seen.lengths[joined.labelled][: len(joined.g)], 512 * EPS, False)
         elif quadratic:
-            self._keep(*self._norm(joined))
-        elif joined.is_small and wanted.side == "high":
-            pinched = joined.pinched()
-            if pinched is not None:
-                high = self._ends(pinched, joined.relative)[2]
-                self._keep(0.0, high, high)
+            self._compute(joined)
         elif rank is not None and not joined.is_small:
-            theta, slack = self._factored(joined)
-            rest = max(1.0 - float(np.sum(theta)) * (1 - slack), 0.0)
-            pair = enclose_sum(theta, self.n, 1.0, largest=rest, slack=slack * np.cumsum(theta))
-            low, high = map(self._bits, pair)
-            self._keep(min(low, high), high if wanted.side == "high" else low, high)
+            self._by_products(joined)
 
-    def _factored(self, joined: Joined) -> tuple[np.ndarray, float]:
-        """Return lower bounds on eigenvalues, descending, and the relative rounding of sums."""
+    def _by_products(self, joined: Joined) -> None:
+        """Bound it by eigenvalues of a factor below."""
         counts = [math.ceil(LIMITS.ranks * part.share) for part in joined.parts]
         each = [part.below(count) for part, count in zip(joined.parts, counts, strict=True)]
         slack = 2 * joined.chosen.roundoff + (64 + max(counts)) * EPS
-        return np.sort(np.concatenate(each))[::-1], slack
+        self._factored = True
+        self._from_below(np.sort(np.concatenate(each))[::-1], slack)
 
-    def _by_squares(self, joined: Joined, side: Side) -> None:
-        r"""Bound the entropy of order 2 by the norm, and sums of leading eigenvalues from below.
+    def _from_below(self, theta: np.ndarray, slack: float, each: bool = True) -> float:
+        r"""Bound it from above by eigenvalues from below, at order 2 with the norm from both sides.
 
         :math:`S = -\log_2(F - D)` with the squared norm F and how far the eigenvalues beyond the
         rank k are from even, :math:`0 \le D \le \lambda_{k+1} R`, where R is their sum. For every
         q < k the trace leaves :math:`(k - q) \lambda_{k+1} + R` no more than what the q largest
-        leave, r: thus :math:`D \le r^2 / 4 (k - q)`.
+        leave, r: thus :math:`D \le r^2 / 4 (k - q)`. If only sums of theta are below those of
+        eigenvalues, not `each`, D may be 0.
         """
-        rank, few = self.entropy.rank or 1, joined.most <= LIMITS.dense
-        if few:
-            lengths = np.concatenate([part.lengths() for part in joined.parts])
-            theta, slack = np.sort(lengths)[::-1][: len(joined.g)], 512 * EPS
-        else:
-            theta, slack = self._factored(joined)
-        sums = np.cumsum(theta) * (1 - slack)
-        least = 2.0 ** -self._bits(spread_from(sums, self.n, 1.0))
-        low = 0.0
-        if few or side != "high":
-            low, _, high = self._norm(joined)
-            rest = 1 - np.concatenate([[0.0], sums[: rank - 1]])
-            uneven = float(np.min(rest**2 / (4 * (rank - np.arange(len(rest))))))
-            least = max(least, 2.0**-high - uneven)
-            low = -math.log2(2.0**-low - (0.0 if few else _beyond(theta, self.n, rank)))
-        self._keep(low, -math.log2(least) if side == "high" else low, -math.log2(least))
-
-    def _norm(self, joined: Joined) -> tuple[float, float, float]:
-        """Return -log2 of the squared Frobenius norm: bounds, and what is between."""
-        slack = 4 * joined.chosen.roundoff + 128 * EPS
-        norm = sum(part.squared_norm() for part in joined.parts)
-        most, least = norm + joined.column.missing, max(norm * (1 - slack), 1 / self.n)
-        low, value, high = (-math.log2(min(x, 1.0)) for x in (most * (1 + slack), norm, least))
-        return low, value, high
+        theta, rank = theta * (1 - slack), self.entropy.rank
+        sums = np.cumsum(theta)
+        low, high = 0.0, self._bits(spread_from(sums, self.n, 1.0))
+        if self._norm is not None:
+            least, most = self._norm
+            if rank is not None:
+                rest = 1 - np.concatenate([[0.0], sums[: rank - 1]])
+                least -= float(np.min(rest**2 / (4 * (rank - np.arange(len(rest))))))
+                most -= _beyond(theta, self.n, rank) if each else 0.0
+            low, high = -math.log2(min(most, 1.0)), min(high, -math.log2(max(least, 1 / self.n)))
+        self._keep(low, low or high, high)
+        return high
 
     # ------------------------------------------------------------------ by products
 
-    def _multiply(self, parts: Sequence[Part], wanted: Wanted) -> None:
+    def _multiply(self, joined: Joined, wanted: Wanted) -> None:
         """Multiply more columns with the joint than before; its matrix is made for that."""
-        seen, upper = self._seen, wanted.side == "high" and not self._slow
+        upper = (wanted.side == "high" or self._norm is not None) and not self._slow
         solver = self.entropy.solver
         try:
-            if seen is None:
+            if self._seen is None:
                 seed = solver.seed if isinstance(solver, Auto) else 0
-                self._seen = seen = Enclosure(parts, seed, twice=not upper)
-            elif upper or seen.proven:
-                self._stuck = not seen.grow()
+                self._seen = Enclosure(joined.parts, seed, twice=not upper)
+            else:
+                self._stuck = not self._seen.grow()
+            if self._stuck:
+                return
+            if upper:
+                self._by_values(self._seen, wanted.side)
+            else:
+                self._enclose(self._seen, wanted, joined.chosen)
         except np.linalg.LinAlgError:  # columns that depend on each other
             self._stuck = True
-        if self._stuck or seen is None:
-            return
-        if upper:
-            self._from_below(seen)
-        else:
-            self._enclose(seen)
 
-    def _from_below(self, seen: Enclosure) -> None:
-        """Bound it from above, and guess how closely."""
+    def _by_values(self, seen: Enclosure, side: Side) -> None:
+        """Bound it by Ritz values and better ones, and guess how closely."""
         slack = seen.slack
-        sums = [np.cumsum(values) * (1 - slack) for values in seen.below()]
-        ritz, high = (self._bits(spread_from(s, self.n, 1.0)) for s in sums)
+        ritz, better = seen.below()
+        high = self._from_below(better, slack)
         # Ritz values are off by three times as much, about.
-        before, self.off = self.off, 0.5 * max(ritz - high, 0.0)
-        self._slow = self.off > LIMITS.slower * before
-        self._keep(0.0, high, high)
+        worse = self._bits(spread_from(np.cumsum(ritz), self.n, 1.0))
+        self.off = 0.5 * max(worse - high, 0.0)
+        assert self.found is not None
+        before, self._width = self._width, self.off if side == "high" else self.found.width
+        if self._width > LIMITS.slower * before:
+            self._slow, self._stuck = True, self._norm is not None
 
-    def _enclose(self, seen: Enclosure) -> None:
-        """Bound it from both sides."""
-        found = seen.ends()
+    def _enclose(self, seen: Enclosure, wanted: Wanted, chosen: Chosen) -> None:
+        """Bound it from both sides, with as many columns as that probably takes."""
+        width = math.inf
+        while True:
+            low, high = self._between(seen.ends(guessed=True))
+            if wanted.met(Estimate.within(low, high, high)):
+                break
+            if high - low > LIMITS.slower * width or not seen.grow():  # rounding is left
+                chosen.floor, self._stuck = max(chosen.floor, high - low), True
+                return
+            width = high - low
+        found = seen.ends(guessed=False)
         if found is None:
             self._stuck = True
             return
-        low, high = (self._bits(together(end, self.n, 1.0)) for end in found[:2])
-        self._keep(low, 0.5 * (low + high), high, found[2])
+        low, high = self._between(found)
+        self._keep(low, 0.5 * (low + high), high, seen.failure)
         before, self._width = self._width, high - low
         self._stuck = self._width > LIMITS.slower * before
+
+    def _between(self, ends: Any) -> tuple[float, float]:
+        low, high = (self._bits(together(end, self.n, 1.0)) for end in ends)
+        return min(low, high), high
 
     # ------------------------------------------------------------------ as a whole
 

@@ -10,12 +10,13 @@ class Limits:
     """Where one way is better than another, measured on one core of two."""
 
     tiny: int = 48  # rows of a block of which a call costs more than the work
-    coupled: float = 0.3  # kernels up to which may be left out for an upper bound
+    stored: int = 4_000  # rows up to which a matrix is stored between products: 64 MB
     bounded: int = 300  # rows of a block from which bounds are cheaper than all eigenvalues: 5 ms
     # Rows up to which kernels are kept in float64 and all eigenvalues are computed: they take the
     # 0.2 s that a proof by a solver takes.
     dense: int = 1_200
     pairs: int = 8_000  # rows up to which matrices of all pairs are made: two of them are 0.5 GB
+    at_once: int = 6  # candidates whose norms are computed by one pass over a kernel: half the time
     columns: int = 64  # of the factor of a feature: a Gaussian of one variable needs 15 to 30
     left_out: float = 1e-6  # share of a feature's trace that float32 does not resolve
     resolved: float = 1e-5  # share of the largest eigenvalue that float32 resolves
@@ -23,6 +24,8 @@ class Limits:
     start: float = (
         1.5  # columns of the first product with a joint, in ranks: some beyond are needed
     )
+    residual: float = 0.01  # square of the residuals that are multiplied, of the largest
+    memory: int = 2**29  # bytes of bases that are kept for a closer look
     single: float = 1e-4  # bits: the width that products in float32 may reach
     slower: float = 0.6  # times the width before: products that bring less are the last
 

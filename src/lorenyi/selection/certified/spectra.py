@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from functools import partial
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -19,7 +20,7 @@ from lorenyi.gram import Gram
 from lorenyi.selection.certified.chosen import Chosen
 from lorenyi.selection.certified.columns import Column, fold
 from lorenyi.selection.certified.intervals import Intervals
-from lorenyi.selection.certified.joints import Joint, Side, Wanted
+from lorenyi.selection.certified.joints import Joint, Side, Wanted, Way
 from lorenyi.selection.certified.limits import LIMITS
 from lorenyi.selection.sampled import Features
 from lorenyi.selection.table import Table, codes
@@ -98,7 +99,7 @@ class Kernels:
         if given:
             self.joint(np.array(given[-1:]), given[:-1], target, tol)
         elif not known.met(Wanted(tol)):
-            known.until(Wanted(tol), lambda: self._gram((), True), None, True, False)
+            known.until(Wanted(tol), Way(partial(self._gram, (), True), None))
         assert known.found is not None
         return known.found
 
@@ -116,25 +117,37 @@ class Kernels:
         columns = parallel(self._column, [i for _, i, _ in missing], self.workers)
         chosen = self._made(given, target)
         labelled = target and self.labels
-        if chosen is not None and self.entropy.rank is not None:
-            widest = max(columns, key=lambda column: len(column.folded))
-            if self.entropy.alpha == 2 or not chosen.join(widest, labelled).is_small:
-                chosen.values  # noqa: B018 (once, before several threads ask for it)
+        if chosen is not None:
+            self._prepare(chosen, columns, labelled)
         many = chosen is None and int(self._code(given, target).max()) >= LIMITS.pairs
 
         def measure(task: tuple[tuple[Joint, int, Wanted], Column]) -> None:
             (joint, i, wanted), column = task
             joined = None if chosen is None else chosen.join(column, labelled)
             large = many if joined is None else joined.most > LIMITS.pairs
-            smooth, large = len(given) < 2, large and bool(given)
-            joint.until(wanted, lambda: self._gram((*given, i), target), joined, smooth, large)
-            if wanted.side == "both":
-                self._open.append(joint)
-            else:
-                joint.forget()
+            gram = partial(self._gram, (*given, i), target)
+            joint.until(wanted, Way(gram, joined, len(given) < 2, large and bool(given)))
 
         tasks = list(zip(missing, columns, strict=True))
         parallel(counted(measure, len(tasks), "candidates"), tasks, self.workers)
+        self._open += [joint for joint, _, _ in missing if joint.nbytes]
+        room = LIMITS.memory
+        for joint in reversed(self._open):  # the last ones are most likely to be asked again
+            room -= joint.nbytes
+            if room < 0:
+                joint.forget()
+        self._open = [joint for joint in dict.fromkeys(self._open) if joint.nbytes]
+
+    def _prepare(self, chosen: Chosen, columns: list[Column], labelled: bool) -> None:
+        """Compute what joints with several candidates need, before several threads ask for it."""
+        ranked, quadratic = self.entropy.rank is not None, self.entropy.alpha == 2
+        widest = max(columns, key=lambda column: len(column.folded))
+        if ranked and (quadratic or not chosen.join(widest, labelled).is_small):
+            chosen.values  # noqa: B018
+        if quadratic and (ranked or len(self.sorted) > LIMITS.dense):
+            new = [column for column in columns if column not in chosen.seen]
+            some = [new[i : i + LIMITS.at_once] for i in range(0, len(new), LIMITS.at_once)]
+            parallel(partial(chosen.see, lengths=ranked), some, self.workers)
 
     def _column(self, i: int) -> Column:
         if i not in self._columns:

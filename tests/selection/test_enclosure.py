@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import lorenyi as lr
-from lorenyi.selection.certified.proof import Basis, Rounding, coupled, outside
+from lorenyi.selection.certified.chosen import Block, Tiled
+from lorenyi.selection.certified.enclosure import Basis, coupled, outside
 
 RANK = 20
 
@@ -31,7 +32,12 @@ def partial_sums(spectrum, count: int) -> np.ndarray:
 
 def found(A: np.ndarray, near: np.ndarray, missing: float = 0.0, J: np.ndarray | None = None):
     J = (A if J is None else J).astype(np.float32)
-    return Basis(J, J @ near).enclosed(J, RANK, float(np.trace(A)), Rounding(1e-6, missing), 0)
+    basis = Basis(J, J @ near, block(A, missing))
+    return basis.enclosed(basis.tau) if basis.prove(J, 0) else None
+
+
+def block(A: np.ndarray, missing: float = 0.0, relative: float = 1e-6) -> Block:
+    return Block(RANK, float(np.trace(A)), relative, float(np.max(np.diag(A))), missing)
 
 
 def assert_encloses(pair, A: np.ndarray) -> None:
@@ -81,16 +87,17 @@ def test_there_is_none_from_columns_that_repeat_each_other():
     near = start(A, 28, 0.0)
     near[:, 5] = near[:, 4]
     with pytest.raises(np.linalg.LinAlgError):
-        Basis(A, near)
+        Basis(A, near, block(A))
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_more_products_are_narrower(dtype):
     A = matrix(13)
-    J, off = A.astype(dtype), Rounding(1e-6 if dtype == np.float32 else 1e-15, 0.0)
-    basis, widths = Basis(J, start(A, 28, 0.5)), []
+    J, relative = A.astype(dtype), 1e-6 if dtype == np.float32 else 1e-15
+    basis, widths = Basis(J, start(A, 28, 0.5), block(A, relative=relative)), []
     for _ in range(3):
-        pair = basis.enclosed(J, RANK, 0.4, off, 0)
+        assert basis.prove(J, 0)
+        pair = basis.enclosed(basis.tau)
         assert_encloses(pair, A)
         widths.append(np.max(partial_sums(pair[0], RANK) - partial_sums(pair[1], RANK)))
         assert basis.grow(J)
@@ -123,3 +130,24 @@ def test_coupled_eigenvalues_stay_below(seed, coupling):
     if coupling == 0.01:  # and not far: theta alone would not do
         assert np.any(true[:10] > theta[:10])
         assert np.max(bound[:10] - true[:10]) < 0.05
+
+
+def test_a_matrix_that_is_made_anew_has_the_same_products():
+    rng = np.random.default_rng(0)
+    phi, X = rng.normal(size=(2, 700, 5)).astype(np.float32)
+    K = matrix(3, m=700).astype(np.float32)
+    J = (phi @ phi.T) * K
+    assert np.allclose(Tiled(phi, K) @ X, J @ X, rtol=1e-4, atol=1e-5 * np.abs(J @ X).max())
+
+
+def test_what_was_bound_before_need_not_be_bound_again():
+    """What is outside more columns is no larger."""
+    A = matrix(11)
+    basis = Basis(A, start(A, 28, 0.5), block(A, relative=1e-15))
+    assert basis.prove(A, 0)
+    before = basis.tau
+    assert basis.grow(A)
+    assert basis.guess <= before
+    assert_encloses(basis.enclosed(before), A)
+    assert basis.prove(A, 0)
+    assert basis.tau <= before
