@@ -167,6 +167,9 @@ class CertifiedTerms(Terms):
         plus = self.joint(chosen, False, "high", np.inf)
         for tol in (0.1, 0.02, self.tol):
             minus = self.joint(chosen, True, "low", plus.high - need, tol)
+            # Where all of it would do, all of it comes before more of the other.
+            enough = np.where(minus.value > plus.high - need, plus.high - need, -np.inf)
+            minus = self.joint(chosen, True, "low", enough, self.tol)
             plus = self.joint(chosen, False, "high", need + minus.low, tol)
         return plus - minus + y
 

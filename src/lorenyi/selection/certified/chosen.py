@@ -20,7 +20,14 @@ import numpy as np
 from lorenyi import _arrays
 from lorenyi.data.sources import slices
 from lorenyi.gram import Gram
-from lorenyi.selection.certified.columns import Column, flushed, fold, taken, unit_kernel
+from lorenyi.selection.certified.columns import (
+    Column,
+    flushed,
+    fold,
+    in_one_piece,
+    taken,
+    unit_kernel,
+)
 from lorenyi.selection.certified.limits import LIMITS
 from lorenyi.spectra.krylov import orthonormalised
 
@@ -106,7 +113,7 @@ class Chosen:
         for block in zip(*parts, strict=True):  # of a class
             folded = [part.squared() for part in block]
             rows, psi = folded[0][0], np.hstack([psi for _, psi in folded])
-            piece = slice(rows[0], rows[-1] + 1) if len(rows) == rows[-1] + 1 - rows[0] else rows
+            piece = in_one_piece(rows)
             found = self.squares[piece].T @ psi
             within += np.einsum("ij,ij->j", psi, found[piece], dtype=np.float64)
             psis[piece] += psi
@@ -126,7 +133,7 @@ class Chosen:
 
     @cached_property
     def factor(self) -> np.ndarray:
-        r"""A factor below the kernel, :math:`F F' \preceq K`; the largest columns come first.
+        r"""A factor below the kernel, :math:`F F' \preceq K`, transposed; largest columns first.
 
         :math:`A U (U' A U)^{-1/2}` for vectors U near the leading eigenvectors of the matrix with
         its weights, without these.
@@ -142,14 +149,13 @@ class Chosen:
         values, Z = _arrays.eigh(((root * U).T @ W).astype(np.float64))
         keep = values > 10 * LIMITS.resolved * values[-1]
         Z = (Z[:, keep] / np.sqrt(values[keep]))[:, ::-1][:, :size]
-        return np.asarray(W @ np.ascontiguousarray(Z, dtype=np.float32))
+        return np.ascontiguousarray((W @ Z.astype(np.float32)).T)
 
     @cached_property
     def values(self) -> np.ndarray:
         """Squared norms of the factor's columns, with the weights: nearly eigenvalues."""
         weights = np.bincount(self.code, weights=self.weights)
-        squares = np.einsum("i,ij,ij->j", weights, self.factor, self.factor)
-        return np.asarray(squares, dtype=np.float64)
+        return np.asarray(np.einsum("j,ij,ij->i", weights, self.factor, self.factor))
 
 
 class Seen(NamedTuple):
@@ -261,9 +267,11 @@ class Part:
         order = np.argsort(-sizes, kind="stable")[: max(count, 1)]
         order = order[sizes[order] > LIMITS.resolved * sizes[order[0]]]
         i, j = np.divmod(order, len(self.column.values))
-        G = self.chosen.factor[self.g][:, i] * self.column.factor[self.v][:, j]
-        G *= np.sqrt(self.weights)[:, None].astype(np.float32)
-        return np.asarray(G)
+        root = np.sqrt(self.weights).astype(np.float32)
+        phi = np.ascontiguousarray((root[:, None] * self.column.factor[self.v]).T)
+        G = self.chosen.factor[:, in_one_piece(self.g)][i]
+        G *= phi[j]
+        return np.asarray(G.T)
 
     def squared(self) -> tuple[np.ndarray, np.ndarray]:
         """Return rows of the chosen features, and the squared kernel's factor summed in each."""
@@ -273,8 +281,8 @@ class Part:
 
     def lengths(self) -> np.ndarray:
         """Return the squared norms of all products of a column of each factor."""
-        squares = self.weights[:, None].astype(np.float32) * self.chosen.factor[self.g] ** 2
-        return np.asarray(squares.T @ self.column.factor[self.v] ** 2, dtype=np.float64)
+        squares = self.chosen.factor[:, in_one_piece(self.g)] ** 2 * self.weights.astype(np.float32)
+        return np.asarray(squares @ self.column.factor[self.v] ** 2, dtype=np.float64)
 
     def below(self, count: int) -> np.ndarray:
         """Return lower bounds on the leading eigenvalues, descending."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -90,11 +91,17 @@ def unit_kernel(A: Gram, single: bool = False) -> np.ndarray:
     return kernel
 
 
+def in_one_piece(index: np.ndarray) -> Any:
+    """Return an ascending index, as a slice where it has no gaps and repeats nothing."""
+    first, last = int(index[0]), int(index[-1]) + 1
+    whole = len(index) == last - first and bool((np.diff(index) == 1).all())
+    return slice(first, last) if whole else index
+
+
 def taken(K: np.ndarray, index: np.ndarray) -> np.ndarray:
     """Return some rows of a matrix and the same columns; a view where they are in one piece."""
-    if (np.diff(index) == 1).all():
-        return K[index[0] : index[-1] + 1, index[0] : index[-1] + 1]
-    return np.asarray(K.take(index, axis=0).take(index, axis=1))
+    piece = in_one_piece(index)
+    return K[piece, piece] if isinstance(piece, slice) else K.take(piece, 0).take(piece, 1)
 
 
 def flushed(array: np.ndarray) -> np.ndarray:
