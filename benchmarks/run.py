@@ -17,6 +17,7 @@ import warnings
 from dataclasses import asdict
 from pathlib import Path
 
+import before
 import choosing
 import cluster
 import engine
@@ -34,6 +35,7 @@ MODULES = (
     testing,
     engine,
     choosing,
+    before,
     training,
     representations,
     cluster,
