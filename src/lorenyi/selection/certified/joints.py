@@ -161,10 +161,10 @@ class Joint:
         r"""Bound it from above by eigenvalues from below, at order 2 with the norm from both sides.
 
         :math:`S = -\log_2(F - D)` with the squared norm F and how far the eigenvalues beyond the
-        rank k are from even, :math:`0 \le D \le \lambda_{k+1} R`, where R is their sum. For every
-        q < k the trace leaves :math:`(k - q) \lambda_{k+1} + R` no more than what the q largest
-        leave, r: thus :math:`D \le r^2 / 4 (k - q)`. If only sums of theta are below those of
-        eigenvalues, not `each`, D may be 0.
+        rank k are from even, :math:`0 \le D \le \lambda_{k+1} R - R^2 / (n - k)`, where R is their
+        sum. For every q < k the trace leaves :math:`(k - q) \lambda_{k+1} + R` no more than what
+        the q largest leave, r: thus :math:`D \le r^2 (n - k) / 4 (k - q) (n - q)`. If only sums of
+        theta are below those of eigenvalues, not `each`, D may be 0.
         """
         theta, rank = theta * (1 - slack), self.entropy.rank
         sums = np.cumsum(theta)
@@ -173,7 +173,9 @@ class Joint:
             least, most = self._norm
             if rank is not None:
                 rest = 1 - np.concatenate([[0.0], sums[: rank - 1]])
-                least -= float(np.min(rest**2 / (4 * (rank - np.arange(len(rest))))))
+                q = np.arange(len(rest))
+                uneven = rest**2 * (self.n - rank) / (4 * (rank - q) * (self.n - q))
+                least -= float(np.min(uneven))
                 most -= _beyond(theta, self.n, rank) if each else 0.0
             low, high = -math.log2(min(most, 1.0)), min(high, -math.log2(max(least, 1 / self.n)))
         self._keep(low, low or high, high)
