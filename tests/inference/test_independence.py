@@ -9,8 +9,8 @@ import scipy.stats
 import lorenyi as lr
 from lorenyi.inference import features, quadratic
 from lorenyi.inference.features import BANDWIDTHS, basis, scaled
-from lorenyi.inference.permuting import STOP_ERROR, looks, pooled
-from lorenyi.inference.quadratic import Quadratic, side_by_side, views
+from lorenyi.inference.permuting import STOP_ERROR, harmonic, looks, pooled, tails
+from lorenyi.inference.quadratic import Quadratic, View, shared_views, side_by_side, views
 
 
 def draw(kind, rng, n):
@@ -45,6 +45,9 @@ def test_each_of_the_pool_is_equally_likely_to_be_the_largest():
     values = np.random.default_rng(0).normal(size=(20, 4)) * [1.0, 5.0, 0.1, 2.0]
     found = [pooled(np.roll(values, -i, axis=0)).pvalue for i in range(20)]
     assert sorted(found) == pytest.approx(np.arange(1, 21) / 20)
+    squares = values**2
+    found = [pooled(np.roll(squares, -i, axis=0), [1, 1, 0.5, 0.5]).pvalue for i in range(20)]
+    assert sorted(found) == pytest.approx(np.arange(1, 21) / 20)
 
 
 def test_what_does_not_vary_does_not_speak():
@@ -52,6 +55,33 @@ def test_what_does_not_vary_does_not_speak():
     assert pooled(values).pvalue == 1.0
     assert pooled(values[::-1]).pvalue == 0.1
     assert pooled(values[::-1]).largest == 1
+    assert pooled(values, [1.0, 1.0]).pvalue == 1.0
+    assert pooled(values[::-1], [1.0, 1.0]).pvalue == 0.1
+    assert pooled(values[::-1], [1.0, 1.0]).largest == 1
+
+
+def test_the_tails_are_those_of_gamma_distributions():
+    values = np.random.default_rng(0).chisquare([1.0, 5.0, 60.0], (40, 3))
+    for found, v in zip(tails(values).T, values.T, strict=True):
+        gamma = scipy.stats.gamma(v.mean() ** 2 / v.var(), scale=v.var() / v.mean())
+        np.testing.assert_allclose(found, gamma.sf(v), rtol=1e-9)
+
+
+def test_the_statistic_is_the_harmonic_mean_of_p_values_by_share():
+    p = np.array([[0.01, 0.01], [0.01, 0.5], [0.5, 0.01]])
+    expected = [0.01, 4 / (3 / 0.01 + 1 / 0.5), 4 / (3 / 0.5 + 1 / 0.01)]
+    np.testing.assert_allclose(harmonic(p, [3.0, 1.0]), scipy.stats.norm.isf(expected), rtol=1e-12)
+
+
+def test_so_many_deviations_are_less_rare_in_a_skewed_view():
+    """One row of the pool is 3 deviations up in each view; that of the even view is larger."""
+    skewed, even = (scipy.stats.gamma.isf(np.linspace(0.01, 0.99, 99), k) for k in (0.5, 200.0))
+    pool = np.full((101, 2), [np.mean(skewed), np.mean(even)])
+    pool[2:] = np.column_stack([skewed, even[::-1]])
+    pool[0, 1] += 3 * even.std()
+    pool[1, 0] += 3 * skewed.std()
+    assert pooled(pool, [1.0, 1.0]).statistic > pooled(pool, [1.0, 1.0]).null[0] + 0.2
+    assert pooled(pool).statistic < pooled(pool).null[0] + 0.2
 
 
 # ------------------------------------------------------------------------------- early ends
@@ -201,8 +231,58 @@ def test_at_an_infinite_bandwidth_it_is_the_rv_coefficient(monkeypatch):
     assert linear(X[:, 0], label) == pytest.approx(np.var(means) / np.var(X[:, 0]), rel=1e-9)
 
 
+def test_equal_weights_give_hsic_with_squared_kernels(monkeypatch):
+    """That is the squared distance of the joint state from the product of both."""
+    monkeypatch.setattr(features, "LEFT_OF_TRACE", 1e-14)
+    monkeypatch.setattr(features, "LEFT_OF_PRODUCTS", 1e-14)
+    x, y = few_values()
+    a, b = (basis(lr.gram(v), (1.0,)) for v in (x, y))
+    view = View((1.0, 1.0), a.at(1.0), b.at(1.0), is_flat=True)
+    found = Quadratic(a.columns, b.columns, [view], np.zeros(len(x), dtype=int))(None)[0, 0]
+    H = np.eye(len(x)) - 1 / len(x)
+    K, L = ((len(x) * lr.gram(v).dense()) ** 2 for v in (x, y))
+    expected = np.trace(K @ H @ L @ H) / len(x) ** 2 / (2 * math.log(2))
+    assert found == pytest.approx(expected, rel=1e-9)
+
+
+def test_normal_scores_are_compared_linearly_too(monkeypatch):
+    """Squared, it is the correlation of van der Waerden, which no monotone function changes."""
+    monkeypatch.setattr(features, "LEFT_OF_PRODUCTS", 1e-14)
+    x = np.random.default_rng(0).standard_t(2, 60)
+    y = 0.5 * x + np.random.default_rng(1).standard_t(2, 60)
+
+    def of_scores(x, y):
+        a, b = (basis(lr.gram(v), (np.inf, 1.0), with_scores=True) for v in (x, y))
+        *_, last = shared_views(a, b, (np.inf, 1.0))
+        assert last.name == (np.inf, np.inf)
+        return Quadratic(a.columns, b.columns, [last], np.zeros(60, dtype=int))(None)[0, 0]
+
+    ranks = [(scipy.stats.rankdata(v) - 0.5) / 60 for v in (x, y)]
+    expected = np.corrcoef(*scipy.stats.norm.ppf(ranks))[0, 1] ** 2 / (2 * math.log(2))
+    assert of_scores(x, y) == pytest.approx(expected, rel=1e-9)
+    assert of_scores(np.exp(x / 5), y**3) == pytest.approx(expected, rel=1e-9)
+
+
+def test_the_narrowest_bandwidth_is_used_against_the_widest_only():
+    x, y = np.random.default_rng(0).normal(size=(2, 40))
+
+    def seen(y, multiples=BANDWIDTHS):
+        a, b = (basis(lr.gram(v), multiples, with_scores=True) for v in (x, y))
+        return [(v.name, v.share, v.is_flat) for v in shared_views(a, b, multiples)]
+
+    same = [((m, m), 1.0, False) for m in (2.0, 1.0, 0.5, np.inf)]
+    crossed = [((2.0, 0.25), 0.5, False), ((0.25, 2.0), 0.5, False)]
+    smooth = [((2.0, 2.0), 1.0, True), ((np.inf, np.inf), 1.0, False)]
+    assert seen(y) == [*same, *crossed, *smooth]
+    # Labels have no bandwidth: nothing is crossed, and they have no scores.
+    same.insert(3, ((0.25, 0.25), 1.0, False))
+    assert seen(y > 0) == [*same, ((2.0, 2.0), 1.0, True)]
+    # A single bandwidth is used alone.
+    assert seen(y, (0.5,)) == [((0.5, 0.5), 1.0, False)]
+
+
 def test_integers_of_few_values_are_labels_and_numbers():
-    rng = np.random.default_rng(0)
+    rng = np.random.default_rng(1)
     x = rng.poisson(3.0, 120)
     y = rng.poisson(2.0 + 0.5 * np.abs(x - 3.0))
     assert lr.gram(x).is_nominal
@@ -269,6 +349,14 @@ def relation(name, seed, n=100):
         "noise": lambda: (e, (0.3 + np.abs(e)) ** 1.5 * rng.normal(size=n)),
         "label": lambda: (e, np.where(np.abs(e) < 0.67, "in", "out")),
     }[name]()
+
+
+def test_a_line_is_found_among_outliers():
+    def is_found(seed):
+        x, e = np.random.default_rng(seed).standard_t(1.2, (2, 80))
+        return lr.independence_test(x, 0.3 * x + e).pvalue <= 0.05
+
+    assert sum(is_found(seed) for seed in range(20)) >= 18  # 16 without normal scores
 
 
 @pytest.mark.parametrize("name", ["linear", "circle", "sine", "noise", "label"])

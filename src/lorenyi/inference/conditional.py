@@ -8,15 +8,13 @@ from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy.special import ndtri
-from scipy.stats import rankdata
 
 from lorenyi import _arrays
 from lorenyi._progress import Progress
 from lorenyi._threads import one_thread, parallel
 from lorenyi.gram import Gram, Points, gram
 from lorenyi.gram.factors import Factor
-from lorenyi.inference.features import BANDWIDTHS, basis
+from lorenyi.inference.features import BANDWIDTHS, basis, normal_scores
 from lorenyi.inference.independence import (
     IndependenceTest,
     independence_test,
@@ -181,11 +179,6 @@ def _columns(factor: Factor, name: str, A: Gram) -> np.ndarray:
             "must be numbers or labels, not a ready matrix or another kernel"
         )
     return _arrays.to_numpy(factor.source.all())
-
-
-def normal_scores(X: np.ndarray) -> np.ndarray:
-    """Return the normal quantiles of the ranks of each column; ties are equal."""
-    return np.asarray(ndtri((rankdata(X, axis=0) - 0.5) / len(X)))
 
 
 def _nominal(C: Gram) -> list[Points]:

@@ -7,17 +7,20 @@ covary with those of another. These are smooth functions of the row, so few colu
 all bandwidths: the products are U R, with a small matrix R for each bandwidth.
 
 At an infinite bandwidth a Gaussian kernel compares rows by their columns alone, linearly: that part
-of a variable is its columns, with indicators for categories.
+of a variable is its columns, with indicators for categories. The normal scores of the columns, also
+linearly, are a part that outliers do not dominate.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
 import scipy.linalg
+from scipy.special import ndtri
+from scipy.stats import rankdata
 
 from lorenyi import _arrays
 from lorenyi.data.sources import slices
@@ -80,19 +83,24 @@ class Basis:
         Whether it has a bandwidth.
     numbers : Scale or None
         Of integers that count as labels: as numbers, at the multiple `WIDE`.
+    scores : Linear or None
+        The normal scores of the columns, if asked for.
     """
 
     columns: np.ndarray
     parts: dict[float, Part]
     is_scaled: bool
     numbers: Scale | None = None
+    scores: Linear | None = None
 
     def at(self, multiple: float) -> Part:
         """Return the part at a multiple; without bandwidth, the only one."""
         return self.parts[multiple if self.is_scaled or multiple == np.inf else 1.0]
 
 
-def basis(A: Gram, multiples: Sequence[float], numbers: Gram | None = None) -> Basis:
+def basis(
+    A: Gram, multiples: Sequence[float], numbers: Gram | None = None, with_scores: bool = False
+) -> Basis:
     """Return the features of a variable.
 
     Parameters
@@ -103,6 +111,8 @@ def basis(A: Gram, multiples: Sequence[float], numbers: Gram | None = None) -> B
         Of the bandwidth of A.
     numbers : Gram, optional
         The integers that count as labels in A, as numbers.
+    with_scores : bool
+        Add the normal scores of the columns, if A has a bandwidth and infinity is a multiple.
     """
     is_scaled = has_bandwidth(A)
     at = [m for m in multiples if m < np.inf] if is_scaled else [1.0]
@@ -110,13 +120,27 @@ def basis(A: Gram, multiples: Sequence[float], numbers: Gram | None = None) -> B
     if numbers is not None:
         found.append(_eigenfeatures(scaled(numbers, WIDE)))
     is_linear = np.inf in multiples and (is_scaled or A.is_nominal)
-    lines = _lines(A) if is_linear else np.empty((len(A), 0))
-    columns, products = _reduced(found, lines)
+    none = np.empty((len(A), 0))
+    lines = _lines(A) if is_linear else none
+    scores = _lines(A, normal_scores) if is_linear and is_scaled and with_scores else none
+    columns, products = _reduced(found, np.hstack([lines, scores]))
     scales = [Scale(v, *pairs, R) for (v, _, pairs), R in zip(found, products, strict=False)]
     parts: dict[float, Part] = dict(zip(at, scales, strict=False))
+    linear, ranked = np.split(products[-1], [lines.shape[1]], axis=1)
     if lines.shape[1]:
-        parts[np.inf] = Linear(products[-1])
-    return Basis(columns, parts, is_scaled, None if numbers is None else scales[-1])
+        parts[np.inf] = Linear(linear)
+    return Basis(
+        columns,
+        parts,
+        is_scaled,
+        None if numbers is None else scales[-1],
+        Linear(ranked) if scores.shape[1] else None,
+    )
+
+
+def normal_scores(X: np.ndarray) -> np.ndarray:
+    """Return the normal quantiles of the ranks of each column; ties are equal."""
+    return np.asarray(ndtri((rankdata(X, axis=0) - 0.5) / len(X)))
 
 
 def has_bandwidth(A: Gram) -> bool:
@@ -184,7 +208,7 @@ def _of_categories(A: Gram) -> _Found:
     return share, (level[:, None] == each).astype(np.float64), (each, each)
 
 
-def _lines(A: Gram) -> np.ndarray:
+def _lines(A: Gram, of_numbers: Callable[[np.ndarray], np.ndarray] = np.asarray) -> np.ndarray:
     """Return the columns of a variable, centered, of a covariance of norm 1; none of a matrix."""
     columns = []
     for f in A.factors:
@@ -194,7 +218,7 @@ def _lines(A: Gram) -> np.ndarray:
             share, indicators, _ = _of_categories(A.changed(factors=[f]))
             columns.append(indicators / np.sqrt(share))
         else:
-            columns.append(_arrays.to_numpy(f.source.all()).reshape(len(A), -1))
+            columns.append(of_numbers(_arrays.to_numpy(f.source.all()).reshape(len(A), -1)))
     X = np.hstack(columns)
     X = X - X.mean(axis=0)
     size = float(np.linalg.norm(_moments(X) / len(X)))

@@ -23,7 +23,7 @@ from lorenyi.inference.permuting import (
     require_level,
     require_permutations,
 )
-from lorenyi.inference.quadratic import Quadratic, views
+from lorenyi.inference.quadratic import Quadratic, shared_views
 from lorenyi.inference.result import TestResult
 from lorenyi.inference.rows import tested_rows
 from lorenyi.kernels import Delta, Gaussian
@@ -79,9 +79,11 @@ def independence_test(
 
     The statistic is the information of order 1 near independence (`inference.quadratic`), in
     several views: at multiples of the bandwidths, the same for x and y; at the widest for one and
-    the narrowest for the other; and of the columns themselves, linearly. It is the soft maximum of
-    these, standardized over observed and permuted values together. Integers of few values, which
-    count as labels, are tested as numbers too. The level is exact: at independence P(p <= level) <=
+    the narrowest for the other; and of the columns themselves and of their normal scores, linearly.
+    At the widest bandwidth order 2 is added. Each value becomes a p-value, by a gamma distribution
+    with the mean and variance of observed and permuted values together, and the statistic is the
+    harmonic mean of these, as deviations of a normal variable. Integers of few values, which count
+    as labels, are tested as numbers too. The level is exact: at independence P(p <= level) <=
     level, for any number of rows, ties, discrete and mixed variables. The rows of y are permuted,
     within the groups of `given`. The time is proportional to the number of rows; of more than
     200,000, a random sample is tested.
@@ -96,7 +98,8 @@ def independence_test(
     weights : array, optional
         Frequencies of the rows: whole numbers.
     bandwidths : sequence of float
-        Multiples of the bandwidths that were chosen from the data, infinity being linear. A kernel
+        Multiples of the bandwidths that were chosen from the data, infinity being linear. Of
+        several the narrowest is used only against the widest; a single one is used alone. A kernel
         with a bandwidth given as a number, such as ``gram(x, Gaussian(1.0))``, is not changed.
     entropy : callable, optional
         A functional such as `Renyi(2)`. Then the statistic is the (conditional) mutual information
@@ -127,7 +130,7 @@ def independence_test(
     >>> x = np.linspace(0.0, 1.0, 60)
     >>> found = lr.independence_test(x, np.cos(9.0 * x))
     >>> found.pvalue, found.bandwidth
-    (0.005, (0.25, 2.0))
+    (0.005, (0.5, 0.5))
     >>> found.information
     0.288 ± 0.043 bits (x: Gaussian(sigma=0.3051), y: Gaussian(sigma=0.7269))
     """
@@ -142,16 +145,21 @@ def independence_test(
         raise ValueError("block= and given=: permutations keep blocks or groups, give one of them")
     require_block(block, len(A))
     names: Sequence[tuple[float, float] | None] = [None]
+    shares: Sequence[float] = [1.0]
     with one_thread():
         if entropy is not None:
             statistic = _exact(A, B, C, plain(entropy))
         else:
             integers = [None if N is None else tested_rows([N], seed)[0] for N in numbers]
-            first, second = basis(A, multiples, integers[0]), basis(B, multiples, integers[1])
-            seen = views(first, second, multiples)
+            first, second = (
+                basis(V, multiples, N, with_scores=len(multiples) > 1)
+                for V, N in zip((A, B), integers, strict=True)
+            )
+            seen = shared_views(first, second, multiples)
             statistic = Quadratic(first.columns, second.columns, seen, groups)
-            names = statistic.names
-        found = permute(statistic, Orders(seed, groups[None], block), permutations, level, progress)
+            names, shares = statistic.names, [view.share for view in seen]
+        orders = Orders(seed, groups[None], block)
+        found = permute(statistic, orders, permutations, level, progress, shares)
     return IndependenceTest.of(found, names, permutations, level, len(A), variables=tuple(grams))
 
 

@@ -1,9 +1,13 @@
-r"""Permutation tests: the soft maximum of several statistics, exact, with early stopping.
+r"""Permutation tests: several statistics combined, exact, with early stopping.
 
-Each statistic is standardized by mean and deviation over the pool of the observed and all permuted
-values, and the soft maximum of the scores is taken, :math:`\frac1c \ln \frac1s \sum \exp(c z)`.
-All values of the pool are treated alike, so under the null each is equally likely to be the
-largest, and P(p <= level) <= level holds exactly at any number of rows.
+Each statistic is compared with the pool of the observed and all permuted values. Either it is
+standardized by mean and deviation, and the soft maximum of the scores is taken,
+:math:`\frac1c \ln \frac1s \sum \exp(c z)`. Or, of sums of squares, it becomes the upper tail of the
+gamma distribution with the pool's mean and variance, and the harmonic mean of these p-values is
+taken. This allows for skewness: a linear view of two columns has one degree of freedom, a narrow
+one many, and so many deviations are less rare in the linear one. All values of the pool are treated
+alike, so under the null each is equally likely to be the largest, and P(p <= level) <= level holds
+exactly at any number of rows.
 
 The test is checked for early stopping after 39, 79, 159, ... permutations. It ends at a check if b
 of k permuted values reach the observed one and, at a p-value of `level`, so many would occur with a
@@ -19,7 +23,7 @@ from dataclasses import dataclass
 from numbers import Integral
 
 import numpy as np
-from scipy.special import bdtrc, logsumexp
+from scipy.special import bdtrc, gammaincc, logsumexp, ndtri
 
 from lorenyi import _arrays
 from lorenyi._progress import Progress, reporting
@@ -32,6 +36,7 @@ MAX_BATCH = 10  # permutations at a time, whose statistics fit into the cache of
 MIN_BLOCKS = 6  # which have 720 orders
 SHARPNESS = 2.0  # c; over 25 relations 1 to 3 had as much power, the plain maximum .01 less
 TIE = 1e-9  # relative: permutations that only rename equal rows count as equal
+SMALLEST_TAIL = 1e-290  # of a gamma distribution: its inverse is a number
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +46,7 @@ class Permuted:
     Attributes
     ----------
     statistic : float
-        The observed value: the soft maximum of standardized ones, or the only one unchanged.
+        The observed value: several combined, in deviations, or the only one unchanged.
     null : array
         Those of the permutations.
     pvalue : float
@@ -71,6 +76,7 @@ def permute(
     permutations: int,
     level: float | None,
     progress: Progress = None,
+    shares: Sequence[float] | None = None,
 ) -> Permuted:
     """Run a permutation test.
 
@@ -86,6 +92,8 @@ def permute(
         End early if the p-value is clearly above; None: never.
     progress
         As in `Reporter`.
+    shares : sequence of float, optional
+        Of each statistic in the harmonic mean; None: the soft maximum.
     """
     with reporting(progress, permutations, "permutations") as report:
 
@@ -99,18 +107,24 @@ def permute(
         for look in looks(permutations) if level is not None else [permutations]:
             new = parallel(permuted, orders.batches(done, look))
             values, done = np.vstack([values, *new]), look
-            found = pooled(values)
+            found = pooled(values, shares)
             if level is not None and is_clear(found, level):
                 break
     return found
 
 
-def pooled(values: np.ndarray) -> Permuted:
+def pooled(values: np.ndarray, shares: Sequence[float] | None = None) -> Permuted:
     """Return the test of observed (first) and permuted statistics, one per column."""
     scores, tie = values, TIE * float(np.max(np.abs(values), initial=1e-300))
+    best = values[:, 0]
     if values.shape[1] > 1:
-        scores, tie = standardized(values), 1e3 * TIE
-    best = soft_maximum(scores)
+        tie = 1e3 * TIE
+        if shares is None:
+            scores = standardized(values)
+            best = soft_maximum(scores)
+        else:
+            p = tails(values)
+            scores, best = -ndtri(p), harmonic(p, shares)
     null = best[1:]
     above = int(np.count_nonzero(null >= best[0] - tie))
     largest = int(np.argmax(scores[0]))
@@ -118,9 +132,7 @@ def pooled(values: np.ndarray) -> Permuted:
 
 
 def soft_maximum(scores: np.ndarray) -> np.ndarray:
-    """Return ln of the mean of exp(c z) over c, for each row; a single column unchanged."""
-    if scores.shape[1] == 1:
-        return scores[:, 0]
+    """Return ln of the mean of exp(c z) over c, for each row."""
     count = math.log(scores.shape[1])
     return np.asarray((logsumexp(SHARPNESS * scores, axis=1) - count) / SHARPNESS)
 
@@ -131,6 +143,23 @@ def standardized(values: np.ndarray) -> np.ndarray:
     varies = deviation > TIE * np.max(np.abs(values), axis=0)
     safe = np.where(varies, deviation, 1.0)
     return np.where(varies, (values - values.mean(axis=0)) / safe, 0.0)
+
+
+def harmonic(p: np.ndarray, shares: Sequence[float]) -> np.ndarray:
+    """Return the harmonic mean of p-values for each row, as deviations of a normal variable."""
+    return np.asarray(-ndtri(sum(shares) / (1.0 / p @ np.array(shares))))
+
+
+def tails(values: np.ndarray) -> np.ndarray:
+    """Return upper tails of the gamma distributions with each column's mean and variance.
+
+    They are below 1, and a half where a column does not vary.
+    """
+    mean, deviation = values.mean(axis=0), values.std(axis=0)
+    varies = deviation > TIE * np.max(np.abs(values), axis=0)
+    shape = np.where(varies, mean / np.where(varies, deviation, 1.0), 1.0) ** 2
+    found = gammaincc(shape, values * shape / np.where(varies, mean, 1.0))
+    return np.where(varies, np.clip(found, SMALLEST_TAIL, 1.0 - 1e-12), 0.5)
 
 
 def looks(permutations: int) -> list[int]:

@@ -52,7 +52,7 @@ class PermutationDisplay(Display):
     @classmethod
     def from_result(cls, result: Any) -> PermutationDisplay:
         """Return the display of a `TestResult`; nothing is drawn until `plot`."""
-        label = "soft maximum of deviations" if result.is_standardized else "statistic (bits)"
+        label = "deviations of all views combined" if result.is_standardized else "statistic (bits)"
         return cls(result.statistic, result.null, result.pvalue, label=label)
 
     def _draw(self, ax: Axes) -> None:

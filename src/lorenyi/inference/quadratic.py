@@ -17,6 +17,10 @@ count as much as the leading ones, so a share of 1 / n is added to a and b. With
 
 Of the columns themselves, at an infinite bandwidth, the sum is that of their squared covariances:
 the RV coefficient over 2 ln 2, for two columns the information of a normal pair near independence.
+
+With weights of 1 in place of L(a, b) the sum is HSIC with squared kernels, of order 2. It counts
+the leading eigenvectors more, which are smooth: at a wide bandwidth it lies between the information
+and the linear view.
 """
 
 from __future__ import annotations
@@ -57,13 +61,16 @@ def weights(x: Scale, y: Scale, shift: float) -> np.ndarray:
 class View:
     """Two variables at one bandwidth each, identified by its multiples, if there is one.
 
-    The columns of x begin at `start`, if several bases stand side by side.
+    The columns of x begin at `start`, if several bases stand side by side. `share` is that of the
+    view in a harmonic mean; with `is_flat` all products have the same weight.
     """
 
     name: tuple[float, float] | None
     x: Part
     y: Part
     start: int = 0
+    share: float = 1.0
+    is_flat: bool = False
 
 
 def views(x: Basis, y: Basis, multiples: Sequence[float]) -> list[View]:
@@ -85,6 +92,33 @@ def views(x: Basis, y: Basis, multiples: Sequence[float]) -> list[View]:
     if finite and (x.numbers or y.numbers):
         left, right = (v.numbers or v.at(max(finite)) for v in (x, y))
         found.append(View((WIDE, WIDE), left, right))
+    return found
+
+
+def shared_views(x: Basis, y: Basis, multiples: Sequence[float]) -> list[View]:
+    """Return the views of a test of independence, each with its share; of one multiple, that one.
+
+    To `views` are added order 2 at the widest bandwidth and, of two variables with bandwidths, the
+    normal scores of their columns, linearly. The narrowest bandwidth is used only against the
+    widest, and the two directions of that have the share of one view. Each view costs the others
+    power: the narrowest for both would cost .01, on average of 25 relations at 50 and 100 rows.
+    """
+    found = views(x, y, multiples)
+    finite = [m for m in multiples if m < np.inf]
+    if len(multiples) == 1 or not finite or not (x.is_scaled or y.is_scaled):
+        return found
+    wide, narrow = max(finite), min(finite)
+    both = x.is_scaled and y.is_scaled and wide > narrow
+    if both:
+        crossed = {(wide, narrow), (narrow, wide)}
+        found = [
+            replace(v, share=0.5) if v.name in crossed else v
+            for v in found
+            if v.name != (narrow, narrow)
+        ]
+    found.append(View((wide, wide), x.at(wide), y.at(wide), is_flat=True))
+    if x.scores and y.scores:
+        found.append(View((np.inf, np.inf), x.scores, y.scores))
     return found
 
 
@@ -151,6 +185,6 @@ class Quadratic:
 
 
 def _weights(view: View, shift: float) -> np.ndarray:
-    if isinstance(view.x, Scale) and isinstance(view.y, Scale):
+    if isinstance(view.x, Scale) and isinstance(view.y, Scale) and not view.is_flat:
         return weights(view.x, view.y, shift)
     return np.full((view.x.products.shape[1], view.y.products.shape[1]), 0.5 / math.log(2))

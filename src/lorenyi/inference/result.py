@@ -20,8 +20,9 @@ class TestResult:
     Attributes
     ----------
     statistic : float
-        The observed value. Of several views of the data the soft maximum of standardized ones: how
-        many deviations they lie above the mean of observed and permuted values.
+        The observed value. Several views of the data are combined into one number of deviations:
+        by the soft maximum of how many deviations they lie above the mean of observed and permuted
+        values or, in `independence_test`, by the harmonic mean of their p-values.
     pvalue : float
         (1 + b) / (1 + m), with b of m permutations at or above the statistic. It is never 0, and
         with m = 99 it cannot be below .01; its own standard error is about sqrt(p (1 - p) / m).
