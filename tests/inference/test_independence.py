@@ -263,19 +263,19 @@ def test_normal_scores_are_compared_linearly_too(monkeypatch):
     assert of_scores(np.exp(x / 5), y**3) == pytest.approx(expected, rel=1e-9)
 
 
-def test_the_narrowest_bandwidth_is_used_against_the_widest_only():
+def test_the_narrowest_bandwidth_for_both_has_a_small_share():
     x, y = np.random.default_rng(0).normal(size=(2, 40))
 
     def seen(y, multiples=BANDWIDTHS):
         a, b = (basis(lr.gram(v), multiples, with_scores=True) for v in (x, y))
         return [(v.name, v.share, v.is_flat) for v in shared_views(a, b, multiples)]
 
-    same = [((m, m), 1.0, False) for m in (2.0, 1.0, 0.5, np.inf)]
+    same = [((m, m), 0.1 if m == 0.25 else 1.0, False) for m in (2.0, 1.0, 0.5, 0.25, np.inf)]
     crossed = [((2.0, 0.25), 0.5, False), ((0.25, 2.0), 0.5, False)]
     smooth = [((2.0, 2.0), 1.0, True), ((np.inf, np.inf), 1.0, False)]
     assert seen(y) == [*same, *crossed, *smooth]
     # Labels have no bandwidth: nothing is crossed, and they have no scores.
-    same.insert(3, ((0.25, 0.25), 1.0, False))
+    same[3] = ((0.25, 0.25), 1.0, False)
     assert seen(y > 0) == [*same, ((2.0, 2.0), 1.0, True)]
     # A single bandwidth is used alone.
     assert seen(y, (0.5,)) == [((0.5, 0.5), 1.0, False)]
@@ -349,6 +349,18 @@ def relation(name, seed, n=100):
         "noise": lambda: (e, (0.3 + np.abs(e)) ** 1.5 * rng.normal(size=n)),
         "label": lambda: (e, np.where(np.abs(e) < 0.67, "in", "out")),
     }[name]()
+
+
+def test_fine_patterns_are_found_with_enough_rows():
+    """Three rings: only the narrowest bandwidth for both is below the distance between them."""
+    found = []
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        t, radius = rng.uniform(0, 2 * np.pi, 200), rng.integers(1, 4, 200)
+        x, y = radius * np.cos(t), radius * np.sin(t)
+        x, y = x + 0.15 * rng.normal(size=200), y + 0.15 * rng.normal(size=200)
+        found.append(lr.independence_test(x, y).pvalue)
+    assert np.sum(np.array(found) <= 0.05) >= 9
 
 
 def test_a_line_is_found_among_outliers():

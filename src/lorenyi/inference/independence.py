@@ -99,7 +99,7 @@ def independence_test(
         Frequencies of the rows: whole numbers.
     bandwidths : sequence of float
         Multiples of the bandwidths that were chosen from the data, infinity being linear. Of
-        several the narrowest is used only against the widest; a single one is used alone. A kernel
+        several the narrowest has a small share for both; a single one is used alone. A kernel
         with a bandwidth given as a number, such as ``gram(x, Gaussian(1.0))``, is not changed.
     entropy : callable, optional
         A functional such as `Renyi(2)`. Then the statistic is the (conditional) mutual information
