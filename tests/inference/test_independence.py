@@ -71,6 +71,8 @@ def test_the_statistic_is_the_harmonic_mean_of_p_values_by_share():
     p = np.array([[0.01, 0.01], [0.01, 0.5], [0.5, 0.01]])
     expected = [0.01, 4 / (3 / 0.01 + 1 / 0.5), 4 / (3 / 0.5 + 1 / 0.01)]
     np.testing.assert_allclose(harmonic(p, [3.0, 1.0]), scipy.stats.norm.isf(expected), rtol=1e-12)
+    twice = np.arange(10.0, 0.0, -1.0)[:, None].repeat(2, axis=1)
+    assert pooled(twice, [0.5, 1.0]).largest == 1
 
 
 def test_so_many_deviations_are_less_rare_in_a_skewed_view():

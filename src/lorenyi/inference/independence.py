@@ -130,7 +130,7 @@ def independence_test(
     >>> x = np.linspace(0.0, 1.0, 60)
     >>> found = lr.independence_test(x, np.cos(9.0 * x))
     >>> found.pvalue, found.bandwidth
-    (0.005, (0.5, 0.5))
+    (0.005, (0.25, 0.25))
     >>> found.information
     0.288 ± 0.043 bits (x: Gaussian(sigma=0.3051), y: Gaussian(sigma=0.7269))
     """

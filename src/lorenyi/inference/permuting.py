@@ -52,7 +52,7 @@ class Permuted:
     pvalue : float
         (1 + b) / (1 + m), with b of m permutations at or above the observed value.
     largest : int
-        Which of several statistics is the largest.
+        Which of several statistics is the largest, or has the largest part in the harmonic mean.
     values : array, (m + 1) x s
         All statistics, not standardized; the observed ones first.
     """
@@ -124,7 +124,7 @@ def pooled(values: np.ndarray, shares: Sequence[float] | None = None) -> Permute
             best = soft_maximum(scores)
         else:
             p = tails(values)
-            scores, best = -ndtri(p), harmonic(p, shares)
+            scores, best = np.array(shares) / p, harmonic(p, shares)
     null = best[1:]
     above = int(np.count_nonzero(null >= best[0] - tie))
     largest = int(np.argmax(scores[0]))
