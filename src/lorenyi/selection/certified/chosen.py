@@ -36,7 +36,7 @@ EPS = float(np.finfo(np.float32).eps)
 
 @dataclass(frozen=True)
 class Block:
-    """What is known of a diagonal block of a joint in float32."""
+    """What is known of a diagonal block of a joint."""
 
     rank: int  # about how many of its eigenvalues matter
     mass: float  # its trace
@@ -84,6 +84,11 @@ class Chosen:
             self.roundoff = (self.gram if double else self.gram.single(points=False)).roundoff
             if not double:
                 flushed(self.kernel)
+
+    @cached_property
+    def is_smooth(self) -> bool:
+        """Whether so few eigenvectors hold its trace that a solver is faster than products."""
+        return 1.0 - float(np.sum(self.values)) < LIMITS.smooth
 
     def share(self, mass: float) -> int:
         """Return about how many of the leading eigenvalues a block of such a mass holds."""
@@ -325,12 +330,13 @@ class Part:
         of_chosen = 0.0 if self.chosen.gram is None else self.chosen.gram.roundoff
         return float(self.column.folded.roundoff + of_chosen + 4 * np.finfo(np.float64).eps)
 
-    @property
-    def block(self) -> Block:
-        """What is known of the matrix in float32."""
+    def block(self, double: bool) -> Block:
+        """Return what is known of the matrix in float64, or in float32."""
+        largest = float(np.max(self.weights))
+        if double:
+            return Block(self.share, self.mass, self.relative, largest)
         # A factor's entries are sums of as many products as it has columns.
-        own = (4 + self.column.factor.shape[1]) * EPS
-        relative, largest = self.chosen.roundoff + own, float(np.max(self.weights))
+        relative = self.chosen.roundoff + (4 + self.column.factor.shape[1]) * EPS
         return Block(self.share, self.mass, relative, largest, self.column.rest)
 
 

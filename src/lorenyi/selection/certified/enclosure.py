@@ -40,7 +40,7 @@ STEPS = 14  # products with them, at most: of more the last change nothing
 FAILURE = 1e-12  # probability that they miss what is largest
 QUANTILE = float(stats.chi2.ppf(FAILURE, PROBES))
 STREAM = 1 << 20  # of random numbers that nothing else is made of
-OUTSIDE = 1.3  # times the least Ritz value: a guess of tau, which it exceeds by no more than that
+OUTSIDE = 2.0  # times the least Ritz value: a guess of tau, at which random columns stop
 
 
 class Basis:
@@ -98,43 +98,61 @@ class Basis:
             self.ratio = self.tau / max(float(self.theta[-1]), 1e-300)
         return math.isfinite(self.tau)
 
-    def enclosed(self, tau: float) -> Pair:
-        """Enclose the spectrum (peaked, spread), if tau bounds what is outside Q."""
+    def enclosed(self, tau: float, rounding: bool = True) -> Pair:
+        """Enclose the spectrum (peaked, spread), if tau bounds what is outside Q.
+
+        Without `rounding`, as if products were exact.
+        """
         theta, block = self.theta, self.block
         m, p = len(self.Q), len(theta)
         # As in `Krylov`: entries, and sums of m products of which each is off by eps.
         entry = math.sqrt(m) * _arrays.epsilon(self.Q) * block.largest
         frobenius = math.sqrt(float(np.sum(theta**2)) + block.mass * float(theta[-1]))
-        one = block.relative * frobenius + 4 * p * entry
-        tau += 2 * one + block.missing
+        one = (block.relative * frobenius + 4 * p * entry) * rounding
+        missing = block.missing * rounding
+        tau += 2 * one + missing
         t = np.arange(1, p + 1)
         slack = np.sqrt(t) * one
         sums, rest = np.cumsum(theta), max(block.mass - float(np.sum(theta)), 0.0)
         bound = coupled(self.T, self.leak, tau, float(theta[min(block.rank, p - 1)]))
-        upper = meet(np.cumsum(bound), sums + np.minimum(rest, t * tau)) + slack + block.missing
+        upper = meet(np.cumsum(bound), sums + np.minimum(rest, t * tau)) + slack + missing
         return peaked_from(upper, m, block.mass, tau), spread_from(sums - slack, m, block.mass)
 
 
 class Enclosure:
     """The diagonal blocks of a joint: a basis for each; of small ones, all eigenvalues.
 
-    With `twice` the start is multiplied as well, which a bound from below does not need.
+    With `twice` the start is multiplied as well, which a bound from below does not need. In float64
+    (`double`) it may go on from where `before` in float32 ended.
     """
 
-    def __init__(self, parts: Sequence[Part], seed: int, twice: bool) -> None:
-        self.parts, self.seed, self.held = parts, seed, dict[int, Matrix]()
+    def __init__(
+        self,
+        parts: Sequence[Part],
+        seed: int,
+        *,
+        twice: bool = True,
+        double: bool = False,
+        before: Enclosure | None = None,
+    ) -> None:
+        self.parts, self.seed, self.double, self.held = parts, seed, double, dict[int, Matrix]()
         small = {i: enclosure(complete(part)) for i, part in enumerate(parts) if part.is_small}
         self.small = {i: pair for i, pair in small.items() if pair is not None}
         self.bases: dict[int, Basis] = {}
         for i, part in enumerate(parts):
             if i not in self.small:
-                J, near = self.matrix(i), part.near(math.ceil(LIMITS.start * part.share))
-                self.bases[i] = Basis(J, J @ near if twice else near, part.block)
+                J, block = self.matrix(i), part.block(double)
+                if before is None:
+                    near = part.near(math.ceil(LIMITS.start * part.share)).astype(J.dtype)
+                    near = J @ near if twice else near
+                else:
+                    near = before.bases[i].Q
+                self.bases[i] = Basis(J, near, block)
 
     def matrix(self, i: int) -> Matrix:
         """Return the matrix of a block, made anew if it was given up."""
         if i not in self.held:
-            self.held[i] = self.parts[i].matrix(double=False)
+            self.held[i] = self.parts[i].matrix(self.double)
         return self.held[i]
 
     @property
@@ -167,16 +185,15 @@ class Enclosure:
         ritz, better = (np.sort(np.concatenate([*known, *found]))[::-1] for found in each)
         return ritz, better
 
-    def ends(self, guessed: bool) -> tuple[list[Spectrum], list[Spectrum]] | None:
-        """Return what encloses each block from both sides, or would if a guess holds.
+    def prove(self) -> bool:
+        """Bound what is outside each basis; tell whether that could be done."""
+        return all(basis.prove(self.matrix(i), self.seed) for i, basis in self.bases.items())
 
-        None if nothing bounds what is outside a basis.
-        """
+    def ends(self, guessed: bool, rounding: bool = True) -> tuple[list[Spectrum], list[Spectrum]]:
+        """Return what encloses each block from both sides, or would if a guess holds."""
         pairs = list(self.small.values())
-        for i, basis in self.bases.items():
-            if not guessed and not basis.prove(self.matrix(i), self.seed):
-                return None
-            pairs.append(basis.enclosed(basis.guess if guessed else basis.tau))
+        for basis in self.bases.values():
+            pairs.append(basis.enclosed(basis.guess if guessed else basis.tau, rounding))
         peaked, spread = zip(*pairs, strict=True)
         return list(peaked), list(spread)
 

@@ -104,17 +104,18 @@ class Joint:
             self._look(joined)
         floor = LIMITS.single if joined is None else joined.chosen.floor
         fine = wanted.side == "both" and wanted.tol < floor
-        solve = way.smooth or way.large or fine or joined is None or rank is None
+        solve = way.smooth or way.large or joined is None or rank is None
+        solve = solve or (fine and joined is not None and joined.chosen.is_smooth)
         while not self.met(wanted) and not wanted.cheap:
             last = solve or self._stuck
-            if joined is not None and joined.is_whole(last, wanted.side):
+            if joined is not None and joined.is_whole(last or fine, wanted.side):
                 self._compute(joined)
             elif joined is None or last:
                 self._prove(way.gram(), wanted, way.large)
             elif not self._factored:
                 self._by_products(joined)
             else:
-                self._multiply(joined, wanted)
+                self._multiply(joined, wanted, fine)
         if self._seen is not None:
             self._seen.held = {}
 
@@ -183,37 +184,37 @@ class Joint:
 
     # ------------------------------------------------------------------ by products
 
-    def _multiply(self, joined: Joined, wanted: Wanted) -> None:
+    def _multiply(self, joined: Joined, wanted: Wanted, fine: bool) -> None:
         """Multiply more columns with the joint than before; its matrix is made for that."""
-        upper = (wanted.side == "high" or self._norm is not None) and not self._slow
-        solver = self.entropy.solver
+        solver, seen = self.entropy.solver, self._seen
+        upper = wanted.side == "high" and not (self._slow or fine)
         try:
-            if self._seen is None:
+            if seen is None:
                 seed = solver.seed if isinstance(solver, Auto) else 0
-                self._seen = Enclosure(joined.parts, seed, twice=not upper)
+                seen = Enclosure(joined.parts, seed, twice=not upper, double=fine)
+            elif not (fine or self._slow) or seen.double:
+                self._stuck = not seen.grow()
+            elif joined.chosen.is_smooth:
+                self._stuck = True
             else:
-                self._stuck = not self._seen.grow()
-            if self._stuck:
-                return
-            if upper:
-                self._by_values(self._seen, wanted.side)
-            else:
-                self._enclose(self._seen, wanted, joined.chosen)
+                seen = Enclosure(joined.parts, seen.seed, double=True, before=seen)
+            self._seen = seen
+            if upper and not self._stuck:
+                self._by_values(seen)
+            elif not self._stuck:
+                self._enclose(seen, wanted, joined.chosen)
         except np.linalg.LinAlgError:  # columns that depend on each other
             self._stuck = True
 
-    def _by_values(self, seen: Enclosure, side: Side) -> None:
+    def _by_values(self, seen: Enclosure) -> None:
         """Bound it by Ritz values and better ones, and guess how closely."""
         slack = seen.slack
-        ritz, better = seen.below()
-        high = self._from_below(better, slack)
-        # Ritz values are off by three times as much, about.
-        worse = self._bits(spread_from(np.cumsum(ritz), self.n, 1.0))
-        self.off = 0.5 * max(worse - high, 0.0)
-        assert self.found is not None
-        before, self._width = self._width, self.off if side == "high" else self.found.width
-        if self._width > LIMITS.slower * before:
-            self._slow, self._stuck = True, self._norm is not None
+        values = seen.below()
+        high = self._from_below(values[1], slack)
+        ritz, better = (self._bits(spread_from(np.cumsum(v), self.n, 1.0)) for v in values)
+        # Ritz values are off by three times as much, about; the rest is rounding.
+        self.off = 0.5 * max(ritz - better, 0.0) + max(high - better, 0.0)
+        self._slow = 2 * max(high - better, 0.0) > self.off
 
     def _enclose(self, seen: Enclosure, wanted: Wanted, chosen: Chosen) -> None:
         """Bound it from both sides, with as many columns as that probably takes."""
@@ -222,18 +223,21 @@ class Joint:
             low, high = self._between(seen.ends(guessed=True))
             if wanted.met(Estimate.within(low, high, high)):
                 break
-            if high - low > LIMITS.slower * width or not seen.grow():  # rounding is left
-                chosen.floor, self._stuck = max(chosen.floor, high - low), True
+            exact = self._between(seen.ends(guessed=True, rounding=False))
+            rounding = (high - low) - (exact[1] - exact[0])
+            if 2 * rounding > high - low and not seen.double:
+                chosen.floor, self._slow = max(chosen.floor, rounding), True
+                return
+            self._stuck = high - low > LIMITS.slower * width or not seen.grow()
+            if self._stuck:
                 return
             width = high - low
-        found = seen.ends(guessed=False)
-        if found is None:
-            self._stuck = True
-            return
-        low, high = self._between(found)
-        self._keep(low, 0.5 * (low + high), high, seen.failure)
-        before, self._width = self._width, high - low
-        self._stuck = self._width > LIMITS.slower * before
+        self._stuck = not seen.prove()
+        if not self._stuck:
+            low, high = self._between(seen.ends(guessed=False))
+            self._keep(low, 0.5 * (low + high), high, seen.failure)
+            before, self._width = self._width, high - low
+            self._stuck = self._width > LIMITS.slower * before
 
     def _between(self, ends: Any) -> tuple[float, float]:
         low, high = (self._bits(together(end, self.n, 1.0)) for end in ends)

@@ -26,8 +26,9 @@ class Limits:
     )
     residual: float = 0.01  # square of the residuals that are multiplied, of the largest
     memory: int = 2**29  # bytes of bases that are kept for a closer look
+    smooth: float = 0.01  # share of the trace that a factor of the chosen features may leave
     single: float = 1e-4  # bits: the width that products in float32 may reach
-    slower: float = 0.6  # times the width before: products that bring less are the last
+    slower: float = 0.8  # times the width before: products that bring less are the last
 
 
 LIMITS = Limits()
