@@ -103,11 +103,20 @@ def log_weights(apart: np.ndarray, power: float) -> np.ndarray:
     return np.asarray(np.float32(-power) * squares + np.float32(label) * differing)
 
 
-def bits(total: np.ndarray, same: np.ndarray, p: np.ndarray, smoothing: float) -> np.ndarray:
-    """Return log2 of the predicted over the mean probability of each row's own target."""
+def bits(
+    total: np.ndarray,
+    same: np.ndarray,
+    p: np.ndarray,
+    smoothing: float,
+    prior: np.ndarray | float = 1.0,
+) -> np.ndarray:
+    """Return log2 of the predicted over the mean probability of each row's own target.
+
+    Where few rows are similar the prediction is near the `prior`, in units of that mean.
+    """
     # A row that shares its target with nobody predicts nothing, whatever the columns.
     safe = np.where(p > 0, p, 1.0)
-    ratio = (same / safe + smoothing) / (total + smoothing)
+    ratio = (same / safe + smoothing * prior) / (total + smoothing)
     return np.where(p > 0, np.log2(ratio), 0.0)
 
 
@@ -172,10 +181,10 @@ class Block:
         same = np.einsum("ij,ij->i", w, self.t, dtype=np.float64)
         return np.stack([w.sum(axis=1, dtype=np.float64), same], axis=1)
 
-    def bits(self, w: np.ndarray, smoothing: float) -> np.ndarray:
-        """Return the neighbor information of each row by weights w: rows x 1."""
+    def bits(self, w: np.ndarray, smoothing: float, before: np.ndarray | float = 0.0) -> np.ndarray:
+        """Return the neighbor information of each row by weights w, given that before: rows x 1."""
         sums = self.sums(w)
-        return bits(sums[:, :1], sums[:, 1:], self.p[:, None], smoothing)
+        return bits(sums[:, :1], sums[:, 1:], self.p[:, None], smoothing, np.exp2(before))
 
     def sums_with(
         self,

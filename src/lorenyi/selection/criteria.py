@@ -144,17 +144,19 @@ class NeighborInformation(BaseCriterion):
     .. math:: \hat p_i = \frac{\sum_{j \ne i} w_{ij} t_{ij} + a\, p_i}{\sum_{j \ne i} w_{ij} + a},
               \qquad I = \frac1n \sum_i \log_2 \frac{\hat p_i}{p_i}
 
-    with :math:`p_i` the mean of :math:`t_{ij}`. It is a leave-one-out estimate of the information
-    that the features share with the target, in bits: columns of noise lower it, labels of many
-    levels gain nothing, and each row has its own term, so it has a standard error. Numbers are
-    compared by their normal scores, so that scale and tails of a column do not matter.
+    with :math:`p_i` the mean of :math:`t_{ij}`. For a candidate beside chosen features,
+    :math:`a\, p_i` is a times their own prediction, so that a column of many levels loses nothing
+    where few rows are equal in all. It is a leave-one-out estimate of the information that the
+    features share with the target, in bits: columns of noise lower it, labels of many levels gain
+    nothing, and each row has its own term, so it has a standard error. Numbers are compared by
+    their normal scores, so that scale and tails of a column do not matter.
 
     Parameters
     ----------
     bandwidth : float
         Of the kernel :math:`\exp(-(x_i - x_j)^2 / \sigma^2)` on normal scores.
     smoothing : float
-        a: how many rows the mean counts for.
+        a: how many rows the mean, or the prediction of the chosen features, counts for.
     share : float
         Least effective share of pairs when candidates are compared: where the product of many
         kernels leaves fewer, the kernels of the chosen features are taken to a power p below 1,

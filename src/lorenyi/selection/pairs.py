@@ -116,14 +116,23 @@ class Pairs(Sampled):
     def neighbors(
         self, candidates: np.ndarray, given: Features, smoothing: float, share: float, look: Look
     ) -> np.ndarray:
-        """Return the neighbor information of the given features and a candidate, in bits."""
+        """Return the neighbor information of the given features and a candidate, in bits.
+
+        Where few rows are similar in all of them, those similar in the given ones predict.
+        """
         power = self._exponent(given, share)
         sums = self._sums(candidates, given, power, look)
+        blocks = self.blocks(look.blocks)
+        ratios = parallel(
+            lambda b: np.exp2(b.bits(weights(b.apart(given), power), smoothing)[:, 0]),
+            blocks,
+            self.workers,
+        )
         found = []
-        for block, s in zip(self.blocks(look.blocks), sums, strict=True):
-            orders = self._orders(block, look)
-            p = np.stack([block.p if order is None else block.p[order] for order in orders], axis=1)
-            found.append(bits(s[:, 0::2], s[:, 1::2], p[:, :, None], smoothing))
+        for block, s, before in zip(blocks, sums, ratios, strict=True):
+            orders = [slice(None) if o is None else o for o in self._orders(block, look)]
+            p, prior = (np.stack([x[o] for o in orders], axis=1) for x in (block.p, before))
+            found.append(bits(s[:, 0::2], s[:, 1::2], p[:, :, None], smoothing, prior[:, :, None]))
         if look.permutations:
             return np.asarray(np.concatenate(found).mean(axis=0, dtype=np.float64).T)
         return self._replicated([f[:, 0] for f in found])
@@ -280,13 +289,14 @@ class Fitted:
     def _add(self, feature: int) -> None:
         powers = POWERS if self._features else ((1.0, 1.0),)
 
-        def of(item: tuple[Block, np.ndarray]) -> list[tuple[np.ndarray, np.ndarray]]:
-            block, before = item
+        def of(item: tuple[Block, np.ndarray, np.ndarray]) -> list[tuple[np.ndarray, np.ndarray]]:
+            block, before, known = item
             apart = block.apart_in(feature)
             logs = [np.float32(q) * before + log_weights(apart, r) for q, r in powers]
-            return [(part, block.bits(np.exp(part), self.smoothing)) for part in logs]
+            return [(part, block.bits(np.exp(part), self.smoothing, known)) for part in logs]
 
-        found = parallel(of, list(zip(self.blocks, self._logs, strict=True)), self.workers)
+        items = list(zip(self.blocks, self._logs, self._bits, strict=True))
+        found = parallel(of, items, self.workers)
         tried = [([f[k][0] for f in found], [f[k][1] for f in found]) for k in range(len(powers))]
         best = max(tried, key=lambda t: float(np.mean(t[1])))
         if not self._features or np.mean(best[1]) > np.mean(self._bits):

@@ -34,7 +34,7 @@ class SelectionPath(Sequence[Step]):
     >>> InformationSelector(2).fit(X, y).path_
     step  feature  information    gain   p  within a standard error
        1  x3       0.853 ± 0.027  0.853  -  x2
-       2  x2       1.096 ± 0.027  0.243  -  -
+       2  x2       1.115 ± 0.028  0.262  -  -
     """
 
     def __init__(self, path: Path, names: list[list[str]]) -> None:
