@@ -190,11 +190,6 @@ class NeighborInformation(BaseCriterion):
         found = t.engine.neighbors(t.features, t.chosen, self.smoothing, self.share, t.look)
         return found[:, : t.count].ravel()
 
-    def before(self, t: SampledTerms) -> Any:
-        """Return the information of the chosen features."""
-        assert isinstance(t.engine, Pairs)
-        return t.engine.neighbors_alone(t.chosen, self.smoothing, self.share, t.look)[:1]
-
     def reached(self, engine: Pairs, features: tuple[int, ...]) -> np.ndarray:
         """Return the most information that the features show, each with its best bandwidth."""
         return engine.reached(features, self.smoothing)

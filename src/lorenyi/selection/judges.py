@@ -42,9 +42,8 @@ class Step:
     standard_error : float
         Of the score, from the sampling of rows; NaN where only the computation is bounded.
     gain : float
-        What the feature added to the set before, at the bandwidths at which candidates were
-        compared. Where these are wider than those of the scores, gains do not add up to them. For
-        criteria of pairs of columns it is the score.
+        What the feature added to the score of the set before. For criteria of pairs of columns it
+        is the score.
     p_value : float
         Probability that the best of useless candidates scores as high; NaN where it was not asked
         for.
@@ -106,13 +105,14 @@ class Sampling:
             left, blocks = left[close], min(2 * blocks, self.engine.count)
         ties = left[(lead <= error) & (np.arange(len(left)) != best)]
         value, feature = float(found.values[best]), int(candidates[left[best]])
+        before = self._before(chosen, Look(blocks))  # first: a path is only made longer
         whole = Scores.of(self.reached((*chosen, feature), Look(blocks))[None])
         score = float(whole.values[0])
         return Step(
             feature=feature,
             score=score,
             standard_error=float(whole.standard_errors[0]),
-            gain=value - self._before(chosen, Look(blocks)),
+            gain=score - before,
             p_value=math.nan,
             bounds=(score, score),
             rows=self.engine.rows(blocks),
@@ -150,7 +150,10 @@ class Sampling:
         return p
 
     def _before(self, chosen: Features, look: Look) -> float:
-        """Return the score of the chosen features, as candidates are compared with it."""
+        """Return the score of the chosen features; 0 if scores are not of sets."""
+        found = self.criterion.reached(self.engine, chosen)
+        if found is not None:
+            return float(found[0])
         terms = SampledTerms(self.engine, np.zeros(1, dtype=np.int64), chosen, look, 1)
         return float(self.criterion.before(terms)[0])
 

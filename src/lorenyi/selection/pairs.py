@@ -137,18 +137,6 @@ class Pairs(Sampled):
             return np.asarray(np.concatenate(found).mean(axis=0, dtype=np.float64).T)
         return self._replicated([f[:, 0] for f in found])
 
-    def neighbors_alone(
-        self, given: Features, smoothing: float, share: float, look: Look
-    ) -> np.ndarray:
-        """Return the neighbor information of the given features, widened as in `neighbors`."""
-        power = self._exponent(given, share)
-
-        def of(block: Block) -> np.ndarray:
-            return block.bits(weights(block.apart(given), power), smoothing)
-
-        found = self._replicated(parallel(of, self.blocks(look.blocks), self.workers))[0]
-        return np.repeat(found[:1], look.permutations) if look.permutations else found
-
     def neighbors_without(
         self, given: Features, smoothing: float, share: float, look: Look
     ) -> np.ndarray:

@@ -101,7 +101,7 @@ class InformationSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     scores_, standard_errors_ : array
         The criterion when each was chosen, in bits, and its sampling error.
     gains_ : array
-        What each added, at the bandwidths at which candidates were compared.
+        What each added to the score.
     p_values_ : array
         With "auto", or with `n_permutations` given: how likely the best of useless candidates
         scores as high; NaN where a column was not tested.
