@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 
 from lorenyi import CollisionEntropy, Exact, Gaussian, Lanczos, Renyi
+from lorenyi.intervals import Intervals, ratio, stack
 from lorenyi.selection import (
     CMIM,
     DISR,
@@ -24,7 +25,6 @@ from lorenyi.selection import (
     JointInformation,
     renyi_criteria,
 )
-from lorenyi.selection.certified.intervals import Intervals, ratio, stack
 from lorenyi.selection.counts import equal_frequency
 from lorenyi.selection.table import codes
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from lorenyi import Auto, Exact, Renyi
+from lorenyi.intervals import Intervals
 from lorenyi.selection import Criterion, InformationSelector, JointInformation
-from lorenyi.selection.certified.intervals import Intervals
 from lorenyi.selection.certified.spectra import Kernels
 from lorenyi.selection.judges import REPORTED
 from lorenyi.selection.race import Race

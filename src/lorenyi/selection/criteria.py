@@ -26,9 +26,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from lorenyi.functionals import CollisionEntropy, Renyi
+from lorenyi.intervals import positive, ratio
 from lorenyi.kernels import Gaussian
 from lorenyi.selection.blocks import Scale
-from lorenyi.selection.certified.intervals import positive, ratio
 from lorenyi.selection.certified.spectra import Kernels
 from lorenyi.selection.counts import Counts
 from lorenyi.selection.pairs import Pairs

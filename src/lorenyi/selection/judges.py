@@ -9,7 +9,7 @@ from typing import TypeAlias
 import numpy as np
 from scipy import stats
 
-from lorenyi.selection.certified.intervals import Intervals
+from lorenyi.intervals import Intervals
 from lorenyi.selection.certified.spectra import Kernels
 from lorenyi.selection.criteria import BaseCriterion, NeighborInformation
 from lorenyi.selection.pairs import Pairs

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from lorenyi.selection.certified.intervals import Intervals
+from lorenyi.intervals import Intervals
 from lorenyi.selection.certified.spectra import Kernels
 from lorenyi.selection.criteria import BaseCriterion
 from lorenyi.selection.sampled import Features

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from lorenyi.selection.certified.intervals import Intervals, stack
+from lorenyi.intervals import Intervals, stack
 from lorenyi.selection.certified.joints import Side
 from lorenyi.selection.certified.spectra import Kernels
 from lorenyi.selection.sampled import Features, Look, Sampled

@@ -17,9 +17,9 @@ from lorenyi._threads import parallel
 from lorenyi.estimate import Estimate
 from lorenyi.functionals import Renyi
 from lorenyi.gram import Gram
+from lorenyi.intervals import Intervals
 from lorenyi.selection.certified.chosen import Chosen
 from lorenyi.selection.certified.columns import Column, fold
-from lorenyi.selection.certified.intervals import Intervals
 from lorenyi.selection.certified.joints import Joint, Side, Wanted, Way
 from lorenyi.selection.certified.limits import LIMITS
 from lorenyi.selection.sampled import Features

@@ -25,7 +25,7 @@ class Intervals:
 
     Examples
     --------
-    >>> from lorenyi.selection.certified.intervals import Intervals
+    >>> from lorenyi.intervals import Intervals
     >>> x = Intervals([0.0, 1.0], [0.5, 1.0])
     >>> (1 - 2 * x).sum()
     Intervals([-1.], [0.])
