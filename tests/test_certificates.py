@@ -398,24 +398,12 @@ def test_failures_of_a_measures_terms_add_up():
     assert "fails with p <= 7e-07" in repr(found)
 
 
-def test_a_probabilistic_certificate_says_so_and_contains_the_exact_value(monkeypatch):
-    """A flat spectrum of 1500 rows, as if of many more: only probes bound what is outside."""
-    monkeypatch.setattr("lorenyi.spectra.search.PROVABLE", 0)
+def test_a_probabilistic_certificate_says_so_and_contains_the_exact_value():
+    """A flat spectrum: only random columns bound what is outside the basis."""
     x = lr.gram(points(1500, 10, seed=1), lr.Gaussian(1.5))
     estimate = lr.Renyi(2, 20, lr.Auto(tol=5e-3)).certified(x)
-    assert 0 < estimate.failure <= 1e-6
+    assert 0 < estimate.failure <= 1e-10
     assert "fails with p <=" in repr(estimate)
-    assert estimate.width <= 5e-3
-    values = eigenvalues(np.asarray(x.dense()))
-    assert exact_entropy(values, 2, 20, 1500) in estimate
-
-
-def test_a_certificate_of_a_moderate_matrix_is_certain():
-    """The same rows: a Cholesky factor bounds what is outside the basis."""
-    x = lr.gram(points(1500, 10, seed=1), lr.Gaussian(1.5))
-    estimate = lr.Renyi(2, 20, lr.Auto(tol=5e-3)).certified(x)
-    assert estimate.failure == 0
-    assert "proven" in repr(estimate)
     assert estimate.width <= 5e-3
     values = eigenvalues(np.asarray(x.dense()))
     assert exact_entropy(values, 2, 20, 1500) in estimate

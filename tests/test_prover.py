@@ -60,7 +60,7 @@ def made(kind):
     if kind == "whole":
         return search.WholeSearch(A)
     rank = 20 if kind == "krylov" else None
-    return search.KrylovSearch(A, rank, 0, 1e-9, hold=True, single=False, room=10**9)
+    return search.KrylovSearch(A, rank, 0, hold=True, single=False, room=10**9)
 
 
 @pytest.mark.parametrize("kind", ["factor", "whole", "krylov", "krylov of all"])

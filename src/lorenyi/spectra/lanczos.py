@@ -131,8 +131,7 @@ def converge(krylov: Krylov, rank: int, tol: float, restarts: int) -> None:
         if done:
             # Only what has converged is kept: with X, the residuals of the basis are dropped.
             settled = values
-            krylov.compress(min(rank, most))
-            krylov.start_afresh()
+            krylov.compress(min(rank, most), fresh=True)
         else:
             krylov.compress(keep)
     warnings.warn(

@@ -141,9 +141,7 @@ class Prover:
         def start(failure: float) -> Search:
             wanted = None if rank is None else min(rank, m)
             room = max((allowed - memory + basis) // (2 * item * m), 12 * (rank or 64), 512)
-            return KrylovSearch(
-                A, wanted, self.seed, failure, hold=hold, single=single, room=int(room)
-            )
+            return KrylovSearch(A, wanted, self.seed, hold=hold, single=single, room=int(room))
 
         kept = "held" if hold else "free"
         joint = " " if hold else "-"

@@ -8,20 +8,17 @@ from dataclasses import replace
 
 import numpy as np
 
-from lorenyi import _arrays
 from lorenyi.gram import Gram, Points, held
 from lorenyi.spectra.bounds import enclosure
 from lorenyi.spectra.cholesky import Factor, Nystroem, subsample
+from lorenyi.spectra.enclosure import CLOSE
 from lorenyi.spectra.exact import Exact
-from lorenyi.spectra.krylov import Krylov, overshoot
+from lorenyi.spectra.krylov import Krylov
 from lorenyi.spectra.spectrum import Spectrum
 
 SAMPLE = 20_000  # rows up to which a Cholesky factor is kept whole
-PROVABLE = 2000  # rows up to which a Cholesky factor is cheaper than a probe
-# Largest residual norm, relative to the Ritz value, of Ritz vectors that are kept. It is smaller
-# for a probe, which discards the other vectors.
-SETTLED = {True: 0.3, False: 0.05}
-FAILURE = 1e-7  # probability that any probe of one spectrum fails
+SETTLED = 0.3  # residual norm, relative to the Ritz value, of a vector that has converged
+FAILURE = 1e-7  # probability that any bound of one spectrum fails
 MAX_PRODUCTS = 3  # per row: beyond, all eigenvalues would have been cheaper
 Goal = Callable[[Spectrum], float]
 
@@ -217,35 +214,27 @@ class FactorSearch(Search):
 
 
 class KrylovSearch(Search):
-    """A Krylov basis that grows, and random probes that bound what is outside it."""
+    """A Krylov basis that grows, and random columns that bound what is outside it."""
 
     method = "BlockLanczos"
 
     def __init__(
-        self,
-        A: Gram,
-        rank: int | None,
-        seed: int,
-        failure: float,
-        *,
-        hold: bool,
-        single: bool,
-        room: int,
+        self, A: Gram, rank: int | None, seed: int, *, hold: bool, single: bool, room: int
     ) -> None:
         super().__init__(A)
         self.rank, self.classical = rank or 64, rank is None
-        self.failure, self.probing, self.probes = failure, False, 0
         self.room = min(room, len(A) // 3)
         self.checked = (0, np.inf)  # size and excess when progress was last checked
         self.single, self.seen = single, [np.inf]  # excesses so far
         matrix = A.single() if single else A
         block = 64 if not hold else 32 if len(A) > 3000 else 16
         size = 7 * self.rank // 4 + block
-        matrix = held(matrix) if hold else matrix
-        self.krylov = Krylov(matrix, block, -(-size // block) * block, seed)
+        self.krylov = Krylov(
+            held(matrix) if hold else matrix, block, -(-size // block) * block, seed
+        )
         self.krylov.fill()
-        dense = matrix.is_ready and not matrix.is_sparse and _arrays.is_numpy(matrix.reference)
-        self.provable, self.proven, self.proofs = dense and len(A) <= PROVABLE, 0, 0
+        self.proofs, self.proven = 0, 0  # bounds of what is outside, and products before the last
+        self.ratio = CLOSE  # of such a bound to its guess
 
     def spectrum(self) -> Spectrum:
         """Return the Ritz values."""
@@ -257,7 +246,7 @@ class KrylovSearch(Search):
         return self.krylov.products + self.proofs
 
     def _learn(self, excess: float, goal: Goal) -> None:
-        """Grow the basis; probe when that is expected to suffice; read off the probe's bound."""
+        """Grow the basis; bound what is outside it when that is expected to suffice."""
         krylov = self.krylov
         if krylov.complete or krylov.size > self.room or self._stuck(excess):
             return
@@ -265,22 +254,14 @@ class KrylovSearch(Search):
             return
         if self.single and self._rounded(excess):
             return
-        if self.probing:
-            self._steps(1)
-        elif self.proven < krylov.products and (kept := self._enough(goal)):
-            if self.provable:
-                krylov.prove(kept)
-                self.proven, self.proofs = krylov.products, self.proofs + 1
-                return
-            self.probing, self.probes = True, self.probes + 1
-            krylov.probe(kept, krylov.block)
-            self._steps(5)
-        else:
-            columns = max(2 * krylov.block, krylov.size // 8)
-            self._steps(-(-columns // int(krylov.X.shape[1])))
-        if self.probing:
-            krylov.settle(self.failure * 0.5 ** (self.probes + krylov.steps))
-            self.probing = krylov.steps < 16
+        guess = self._guess()
+        if self.proven < krylov.products and self._enough(self.ratio * guess, goal):
+            self.ratio = max(krylov.prove() / guess, 1.0)
+            self.proofs, self.proven = self.proofs + 1, krylov.products
+            return
+        columns = max(2 * krylov.block, krylov.size // 8)
+        krylov.grow(krylov.size + columns)
+        krylov.fill()
 
     def _stuck(self, excess: float) -> bool:
         """Return whether doubling the columns has hardly reduced the width.
@@ -298,31 +279,15 @@ class KrylovSearch(Search):
         self.seen.append(excess)
         return len(self.seen) > 3 and min(self.seen[-2:]) > 0.99 * self.seen[-3]
 
-    def _enough(self, goal: Goal) -> int:
-        """Return how many Ritz vectors to keep if a bound on the rest would reach the goal, or 0.
-
-        The largest eigenvalue outside the converged ones is about as large as the next value. The
-        iteration that bounds it overshoots, less with each step.
-        """
+    def _guess(self) -> float:
+        """Guess the largest eigenvalue outside the basis: of vectors that have not converged."""
         values, _, residual = self.krylov.ritz()
-        unsettled = np.flatnonzero(residual > SETTLED[self.provable] * values)
-        settled = int(unsettled[0]) if len(unsettled) else len(values) - 1
-        if settled < 1:
-            return 0
-        if self.provable and not self.proven and settled >= self.rank:
-            return settled  # a proof costs no more than a step, and gives the current width
-        outside = float(values[settled] + 0.8 * residual[settled])
-        if not self.provable:
-            outside *= overshoot(len(self.A), self.krylov.block, 12, self.failure * 0.5**12)
-        expected = self.krylov.enclosure(settled, outside)
-        known = replace(expected[1], kind="ritz", proof=lambda: expected)
-        reached = goal(replace(known, rounding=self.spectrum().rounding)) < 0.7
-        return settled if reached else 0
+        unsettled = np.append(residual[:-1] > SETTLED * values[:-1], True)
+        first = int(np.argmax(unsettled))
+        return float(values[first] + 0.8 * residual[first])
 
-    def _steps(self, count: int) -> None:
-        krylov = self.krylov
-        krylov.grow(krylov.size + count * int(krylov.X.shape[1]))
-        for _ in range(count):
-            if krylov.full:
-                break
-            krylov.step()
+    def _enough(self, outside: float, goal: Goal) -> bool:
+        """Return whether such a bound on what is outside would reach the goal."""
+        pair = self.krylov.enclosure(min(outside, self.krylov.outside))
+        known = replace(pair[1], kind="ritz", proof=lambda: pair)
+        return goal(replace(known, rounding=self.spectrum().rounding)) < 0.7
