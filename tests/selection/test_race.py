@@ -8,9 +8,9 @@ import pytest
 from lorenyi import Auto, Exact, Renyi
 from lorenyi.intervals import Intervals
 from lorenyi.selection import Criterion, InformationSelector, JointInformation
-from lorenyi.selection.certified.spectra import Kernels
 from lorenyi.selection.judges import REPORTED
 from lorenyi.selection.race import Race
+from lorenyi.selection.spectra import Kernels
 from lorenyi.selection.table import Table, Variable
 
 

@@ -15,7 +15,7 @@ from lorenyi._arrays.draws import (
     signs,
     uniform,
 )
-from lorenyi._arrays.groups import codes, group_rows, row_keys
+from lorenyi._arrays.groups import codes, group_rows, numbered, row_keys
 from lorenyi._arrays.libraries import (
     Array,
     as_floating,
@@ -82,6 +82,7 @@ __all__ = [
     "permutation",
     "permutations",
     "group_rows",
+    "numbered",
     "row_keys",
     "codes",
 ]

@@ -68,3 +68,12 @@ def codes(array: np.ndarray) -> np.ndarray:
         array = array.astype(np.float64, copy=False) + 0.0  # -0.0 and 0.0 are equal
         return np.ascontiguousarray(array).view(np.int64)
     return array.astype(np.int64)
+
+
+def numbered(*columns: np.ndarray) -> np.ndarray:
+    """Number the distinct rows of aligned columns from 0, in the order of their values."""
+    joint = np.zeros(len(columns[0]), dtype=np.int64)
+    for column in columns:
+        _, part = np.unique(column, return_inverse=True)
+        _, joint = np.unique(joint * (int(part.max()) + 1) + part, return_inverse=True)
+    return np.asarray(joint, dtype=np.int64)

@@ -29,10 +29,10 @@ from lorenyi.functionals import CollisionEntropy, Renyi
 from lorenyi.intervals import positive, ratio
 from lorenyi.kernels import Gaussian
 from lorenyi.selection.blocks import Scale
-from lorenyi.selection.certified.spectra import Kernels
 from lorenyi.selection.counts import Counts
 from lorenyi.selection.pairs import Pairs
 from lorenyi.selection.sampled import Look
+from lorenyi.selection.spectra import Kernels
 from lorenyi.selection.table import Table
 from lorenyi.selection.terms import SampledTerms, Terms
 

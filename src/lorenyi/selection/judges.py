@@ -10,11 +10,11 @@ import numpy as np
 from scipy import stats
 
 from lorenyi.intervals import Intervals
-from lorenyi.selection.certified.spectra import Kernels
 from lorenyi.selection.criteria import BaseCriterion, NeighborInformation
 from lorenyi.selection.pairs import Pairs
 from lorenyi.selection.race import TIE, Race, score
 from lorenyi.selection.sampled import Features, Look, Sampled, Scores
+from lorenyi.selection.spectra import Kernels
 from lorenyi.selection.table import Table
 from lorenyi.selection.terms import SampledTerms
 

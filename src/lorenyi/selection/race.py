@@ -8,9 +8,9 @@ from collections.abc import Callable
 import numpy as np
 
 from lorenyi.intervals import Intervals
-from lorenyi.selection.certified.spectra import Kernels
 from lorenyi.selection.criteria import BaseCriterion
 from lorenyi.selection.sampled import Features
+from lorenyi.selection.spectra import Kernels
 from lorenyi.selection.terms import CertifiedTerms
 
 TIE = 1e-9  # bits: narrower intervals that still overlap are equal

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from lorenyi.intervals import Intervals, stack
-from lorenyi.selection.certified.joints import Side
-from lorenyi.selection.certified.spectra import Kernels
+from lorenyi.joints import Side
 from lorenyi.selection.sampled import Features, Look, Sampled
+from lorenyi.selection.spectra import Kernels
 
 TOLERANCE = 1e-2  # bits, of certified terms that are only shown
 

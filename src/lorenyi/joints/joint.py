@@ -13,9 +13,9 @@ from lorenyi.entropy import renyi_entropy
 from lorenyi.estimate import Estimate
 from lorenyi.functionals import Renyi
 from lorenyi.gram import Gram
-from lorenyi.selection.certified.chosen import EPS, Chosen, Joined
-from lorenyi.selection.certified.enclosure import Enclosure
-from lorenyi.selection.certified.limits import LIMITS
+from lorenyi.joints.basis import Products
+from lorenyi.joints.chosen import EPS, Chosen, Joined
+from lorenyi.joints.limits import LIMITS
 from lorenyi.spectra import Auto, PivotedCholesky, Spectrum, enclosure
 from lorenyi.spectra.bounds import spread_from, together
 
@@ -67,7 +67,7 @@ class Joint:
         self._is_rough = False  # although all eigenvalues are cheap
         self._looked = self._factored = self._slow = self._stuck = False
         self._norm: tuple[float, float] | None = None  # bounds on the sum of squares, at order 2
-        self._seen: Enclosure | None = None
+        self._seen: Products | None = None
         self._width = math.inf  # by the products so far
         self._proven = math.inf  # the tolerance of the last proof
 
@@ -191,13 +191,13 @@ class Joint:
         try:
             if seen is None:
                 seed = solver.seed if isinstance(solver, Auto) else 0
-                seen = Enclosure(joined.parts, seed, twice=not upper, double=fine)
+                seen = Products(joined.parts, seed, twice=not upper, double=fine)
             elif not (fine or self._slow) or seen.double:
                 self._stuck = not seen.grow()
             elif joined.chosen.is_smooth:
                 self._stuck = True
             else:
-                seen = Enclosure(joined.parts, seen.seed, double=True, before=seen)
+                seen = Products(joined.parts, seen.seed, double=True, before=seen)
             self._seen = seen
             if upper and not self._stuck:
                 self._by_values(seen)
@@ -206,7 +206,7 @@ class Joint:
         except np.linalg.LinAlgError:  # columns that depend on each other
             self._stuck = True
 
-    def _by_values(self, seen: Enclosure) -> None:
+    def _by_values(self, seen: Products) -> None:
         """Bound it by Ritz values and better ones, and guess how closely."""
         slack = seen.slack
         values = seen.below()
@@ -216,7 +216,7 @@ class Joint:
         self.off = 0.5 * max(ritz - better, 0.0) + max(high - better, 0.0)
         self._slow = 2 * max(high - better, 0.0) > self.off
 
-    def _enclose(self, seen: Enclosure, wanted: Wanted, chosen: Chosen) -> None:
+    def _enclose(self, seen: Products, wanted: Wanted, chosen: Chosen) -> None:
         """Bound it from both sides, with as many columns as that probably takes."""
         width = math.inf
         while True:
@@ -251,10 +251,10 @@ class Joint:
         if self.entropy.alpha == 2 and self.entropy.rank is None:
             norms = [float(np.sum(part.matrix(double=True) ** 2)) for part in joined.parts]
             value = -math.log2(sum(norms))
-            slack = 4 * joined.relative + 1e-13
+            slack = 4 * joined.parts[0].relative + 1e-13
             self._keep(value - slack, value, value + slack)
             return
-        self._keep(*self._ends(joined.eigenvalues(), joined.relative))
+        self._keep(*self._ends(joined.eigenvalues(), joined.parts[0].relative))
 
     def _ends(self, values: np.ndarray, relative: float) -> tuple[float, float, float]:
         """Return the entropy of all eigenvalues, between what their rounding leaves open."""

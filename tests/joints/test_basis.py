@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 import lorenyi as lr
-from lorenyi.selection.certified.chosen import Block, Tiled
-from lorenyi.selection.certified.enclosure import Basis, coupled, outside
+from lorenyi.joints.basis import Basis
+from lorenyi.joints.chosen import Tiled
+from lorenyi.spectra.enclosure import Block, coupled, outside
 
 RANK = 20
 
@@ -56,7 +57,9 @@ def test_the_spectrum_lies_between(d, error):
 
 def test_it_is_narrow_from_a_good_start():
     A = matrix(0)
-    peaked, spread = found(A, start(A, 28, 0.1))
+    J = A.astype(np.float32)
+    basis = Basis(J, J @ start(A, 28, 0.1), block(A))
+    peaked, spread = basis.enclosed(outside(J, basis.Q, 0))
     assert np.max(partial_sums(peaked, RANK) - partial_sums(spread, RANK)) < 5e-4  # of 0.27
 
 

@@ -6,8 +6,8 @@ import pytest
 import lorenyi as lr
 from lorenyi import Auto, Exact, Renyi
 from lorenyi.gram import squared_norm
-from lorenyi.selection.certified.limits import LIMITS
-from lorenyi.selection.certified.spectra import Kernels
+from lorenyi.joints.limits import LIMITS
+from lorenyi.selection.spectra import Kernels
 from lorenyi.selection.table import Table, Variable
 
 
@@ -202,10 +202,11 @@ def test_what_comes_at_once_is_nothing_where_all_eigenvalues_are_cheap():
 
 
 def test_the_value_is_what_was_measured_and_nothing_before():
-    engine = Kernels(made(continuous, 80), Renyi(1.01, 10))
+    table = made(continuous, 80)
+    engine = Kernels(table, Renyi(1.01, 10))
     assert np.isnan(engine.joint(np.array([1]), (), False, 1e-6, "high", np.inf).value).all()
     known = engine.joint(np.array([1]), (), False, 1e-6)
-    exactly = exact(engine.table, Renyi(1.01, 10), (1,), False)
+    exactly = exact(table, Renyi(1.01, 10), (1,), False)
     assert known.value[0] == pytest.approx(exactly, abs=1e-9)
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from lorenyi import _arrays
 from lorenyi.data.sources import slices
 from lorenyi.gram import Gram, held, joint
-from lorenyi.selection.certified.limits import LIMITS
+from lorenyi.joints.limits import LIMITS
 from lorenyi.spectra.cholesky import Factor
 
 

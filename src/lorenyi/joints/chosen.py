@@ -20,7 +20,7 @@ import numpy as np
 from lorenyi import _arrays
 from lorenyi.data.sources import slices
 from lorenyi.gram import Gram
-from lorenyi.selection.certified.columns import (
+from lorenyi.joints.columns import (
     Column,
     flushed,
     fold,
@@ -28,21 +28,11 @@ from lorenyi.selection.certified.columns import (
     taken,
     unit_kernel,
 )
-from lorenyi.selection.certified.limits import LIMITS
+from lorenyi.joints.limits import LIMITS
+from lorenyi.spectra.enclosure import Block
 from lorenyi.spectra.krylov import orthonormalised
 
 EPS = float(np.finfo(np.float32).eps)
-
-
-@dataclass(frozen=True)
-class Block:
-    """What is known of a diagonal block of a joint."""
-
-    rank: int  # about how many of its eigenvalues matter
-    mass: float  # its trace
-    relative: float  # relative size of the rounding in its entries
-    largest: float  # entry
-    missing: float = 0.0  # the trace that its matrix lacks
 
 
 class Chosen:
@@ -200,46 +190,17 @@ class Joined:
     @cached_property
     def is_small(self) -> bool:
         """Whether all eigenvalues cost no more than bounds on them."""
-        if self.most <= LIMITS.bounded:
-            return True
         return all(part.is_small for part in self.parts)
 
     def is_whole(self, last: bool, side: str) -> bool:
         """Tell whether all eigenvalues come next, or as the last resort."""
-        double = self.chosen.kernel.dtype == np.float64
-        if self.most > LIMITS.dense or not (last or (double and side == "both")):
-            return self.is_small
-        return True
+        whole = last or (self.chosen.kernel.dtype == np.float64 and side == "both")
+        return self.is_small or (whole and self.most <= LIMITS.dense)
 
     def eigenvalues(self) -> np.ndarray:
         """Return all eigenvalues, descending."""
-        if self.most > LIMITS.tiny or not self._is_kept:
-            each = [_arrays.eigvalsh(part.matrix(double=True)) for part in self.parts]
-            return np.sort(np.concatenate(each))[::-1]
-        return self._stacked(np.diff(self.ends))
-
-    @property
-    def relative(self) -> float:
-        """Relative rounding of its entries in float64."""
-        return self.parts[0].relative
-
-    @property
-    def _is_kept(self) -> bool:
-        return self.chosen.kernel.dtype == np.float64 and self.column.few is not None
-
-    def _stacked(self, sizes: np.ndarray) -> np.ndarray:
-        """Return the eigenvalues of small blocks, with zeros around them, by one call."""
-        assert self.column.few is not None
-        inside = np.arange(sizes.max()) < sizes[:, None]
-        at = np.zeros(inside.shape, dtype=np.int64)
-        at[inside] = np.arange(len(self.g))
-        root = np.where(inside, np.sqrt(self.weights)[at], 0.0)
-        g, v = self.g[at], self.v[at]
-        J = self.chosen.kernel[g[:, :, None], g[:, None, :]]
-        J *= self.column.few[v[:, :, None], v[:, None, :]]
-        J *= root[:, :, None]
-        J *= root[:, None, :]
-        return np.sort(np.linalg.eigvalsh(J).ravel())[::-1][: len(self.g)]
+        each = [_arrays.eigvalsh(part.matrix(double=True)) for part in self.parts]
+        return np.sort(np.concatenate(each))[::-1]
 
 
 @dataclass(eq=False)

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 class Limits:
     """Where one way is better than another, measured on one core of two."""
 
-    tiny: int = 48  # rows of a block of which a call costs more than the work
     stored: int = 4_000  # rows up to which a matrix is stored between products: 64 MB
     bounded: int = 300  # rows of a block from which bounds are cheaper than all eigenvalues: 5 ms
     # Rows up to which kernels are kept in float64 and all eigenvalues are computed: they take the
