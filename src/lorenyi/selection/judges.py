@@ -14,7 +14,7 @@ from lorenyi.selection.certified.spectra import Kernels
 from lorenyi.selection.criteria import BaseCriterion, NeighborInformation
 from lorenyi.selection.pairs import Pairs
 from lorenyi.selection.race import TIE, Race, score
-from lorenyi.selection.sampled import Features, Look, Sampled, Scores
+from lorenyi.selection.sampled import Features, Look, Sampled, leads, standard_errors
 from lorenyi.selection.table import Table
 from lorenyi.selection.terms import SampledTerms
 
@@ -78,11 +78,18 @@ class Sampling:
     def __init__(self, criterion: BaseCriterion, engine: Sampled) -> None:
         self.criterion, self.engine = criterion, engine
 
+    def _terms(self, candidates: np.ndarray, chosen: Features, look: Look) -> SampledTerms:
+        return SampledTerms(self.engine, candidates, chosen, look, self.engine.width(look))
+
     def values(self, candidates: np.ndarray, chosen: Features, look: Look) -> np.ndarray:
         """Return the scores: candidates x (1 + groups), or x permutations."""
-        count = self.engine.width(look)
-        terms = SampledTerms(self.engine, candidates, chosen, look, count)
-        return np.asarray(self.criterion.score(terms)).reshape(len(candidates), count)
+        found = self.criterion.score(self._terms(candidates, chosen, look))
+        return np.asarray(found).reshape(len(candidates), -1)
+
+    def reached(self, features: Features, look: Look) -> np.ndarray:
+        """Return the score of features that were chosen in this order, and its replicates."""
+        terms = self._terms(np.array(features[-1:]), features[:-1], look)
+        return np.asarray(self.criterion.reached(terms)).reshape(1, -1)
 
     def step(self, candidates: np.ndarray, chosen: Features) -> Step:
         """Return the best candidate, of equal ones the first.
@@ -95,29 +102,32 @@ class Sampling:
         scores, errors = np.full((2, len(candidates)), -np.inf)
         left = np.arange(len(candidates))
         while True:
-            found = Scores.of(self.values(candidates[left], chosen, Look(blocks)))
-            scores[left], errors[left] = found.values, found.standard_errors
-            best = int(np.argmax(found.values >= found.values.max() - EQUAL))
-            lead, error = found.leads(best)
+            found = self.values(candidates[left], chosen, Look(blocks))
+            found = np.where(np.isfinite(found), found, -np.inf)  # not measured: the worst there is
+            scores[left], errors[left] = found[:, 0], standard_errors(found)
+            best = int(np.argmax(found[:, 0] >= found[:, 0].max() - EQUAL))
+            lead, error = leads(found, best)
             close = lead <= (CLOSE if blocks >= first else SCREENED) * error
             if blocks == self.engine.count or (close.sum() <= 1 and blocks >= first):
                 break
             left, blocks = left[close], min(2 * blocks, self.engine.count)
         ties = left[(lead <= error) & (np.arange(len(left)) != best)]
-        value, feature = float(found.values[best]), int(candidates[left[best]])
-        before = self._before(chosen, Look(blocks))  # first: a path is only made longer
-        whole = Scores.of(self.reached((*chosen, feature), Look(blocks))[None])
-        score = float(whole.values[0])
+        feature, look = int(candidates[left[best]]), Look(blocks)
+        before = self.criterion.before(  # first: a path is only made longer
+            SampledTerms(self.engine, np.zeros(1, dtype=np.int64), chosen, look, 1)
+        )
+        whole = self.reached((*chosen, feature), look)
+        score = float(whole[0, 0])
         return Step(
             feature=feature,
             score=score,
-            standard_error=float(whole.standard_errors[0]),
-            gain=score - before,
+            standard_error=float(standard_errors(whole)[0]),
+            gain=score - float(before[0]),
             p_value=math.nan,
             bounds=(score, score),
-            rows=self.engine.rows(blocks),
+            rows=blocks * self.engine.size,
             candidates=candidates,
-            scores=scores + (score - value),
+            scores=scores + (score - float(found[best, 0])),
             standard_errors=errors,
             ties=candidates[ties],
         )
@@ -149,21 +159,6 @@ class Sampling:
                 break
         return p
 
-    def _before(self, chosen: Features, look: Look) -> float:
-        """Return the score of the chosen features; 0 if scores are not of sets."""
-        found = self.criterion.reached(self.engine, chosen)
-        if found is not None:
-            return float(found[0])
-        terms = SampledTerms(self.engine, np.zeros(1, dtype=np.int64), chosen, look, 1)
-        return float(self.criterion.before(terms)[0])
-
-    def reached(self, features: Features, look: Look) -> np.ndarray:
-        """Return the score of features that were chosen in this order, and its replicates."""
-        found = self.criterion.reached(self.engine, features)
-        return (
-            self.values(np.array(features[-1:]), features[:-1], look)[0] if found is None else found
-        )
-
     def best_sets(self, candidates: np.ndarray, size: int) -> Features:
         """Return the best set of the pairs that look best, for triples with one more each."""
         look = Look(self.engine.first(len(candidates)))
@@ -183,14 +178,14 @@ class Sampling:
         """Return the score of the chosen set without each of its features, on all rows."""
         look = Look(self.engine.count)
         if isinstance(self.criterion, NeighborInformation) and isinstance(self.engine, Pairs):
-            return self.criterion.without(self.engine, chosen, look)
+            return self.engine.without_each(chosen, look)[:, 0]
         rest = [tuple(i for i in chosen if i != j) for j in chosen]
         return np.array([self.values(np.array(r[-1:]), r[:-1], look)[0, 0] for r in rest])
 
     @property
     def target_entropy(self) -> float:
         """What there is to be known about the target, in bits."""
-        return self.engine.target_entropy(Look(self.engine.first(1)))
+        return self.engine.target_entropy()
 
 
 class Certified:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from lorenyi.selection.judges import Judge, Sampling, Step
-from lorenyi.selection.sampled import Look, Scores
+from lorenyi.selection.sampled import Look, leads
 from lorenyi.selection.search import Path, Search
 
 NULLS = 20  # permutations of each feature alone; their standardized values are pooled
@@ -139,9 +139,8 @@ def smallest(path: Path, judge: Judge) -> Path:
     if len(features) < 2 or not isinstance(judge, Sampling):
         return path
     look = Look(judge.engine.count)
-    each = [judge.reached(tuple(features[: k + 1]), look) for k in range(len(features))]
-    found = Scores.of(np.vstack(each))
-    lead, error = found.leads(int(np.argmax(found.values)))
+    found = np.vstack([judge.reached(tuple(features[: k + 1]), look) for k in range(len(features))])
+    lead, error = leads(found, int(np.argmax(found[:, 0])))
     size = int(np.argmax(lead <= error)) + 1
     path.steps, path.refused = path.steps[:size], [*path.steps, path.refused][size]
     return path
