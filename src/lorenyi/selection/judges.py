@@ -24,6 +24,7 @@ SCREENED = 3.0  # the same on half the rows of a first look: on five tables no l
 BATCH = 12  # permutations at a time
 SPENT = 0.8  # of the level, on the first look
 SHORTLIST = 64  # pairs of features that look best by order 2, of which the criterion chooses
+NULLS = 20  # permutations of each feature alone; their standardized values are pooled
 COPIES = 30  # permuted columns of a certified search
 REPORTED = 2e-3  # bits: the width to which the score of a chosen feature is computed
 
@@ -89,7 +90,7 @@ class Sampling:
     def reached(self, features: Features, look: Look) -> np.ndarray:
         """Return the score of features that were chosen in this order, and its replicates."""
         terms = self._terms(np.array(features[-1:]), features[:-1], look)
-        return np.asarray(self.criterion.reached(terms)).reshape(1, -1)
+        return _measured(np.reshape(self.criterion.reached(terms), (1, -1)))
 
     def step(self, candidates: np.ndarray, chosen: Features) -> Step:
         """Return the best candidate, of equal ones the first.
@@ -102,8 +103,7 @@ class Sampling:
         scores, errors = np.full((2, len(candidates)), -np.inf)
         left = np.arange(len(candidates))
         while True:
-            found = self.values(candidates[left], chosen, Look(blocks))
-            found = np.where(np.isfinite(found), found, -np.inf)  # not measured: the worst there is
+            found = _measured(self.values(candidates[left], chosen, Look(blocks)))
             scores[left], errors[left] = found[:, 0], standard_errors(found)
             best = int(np.argmax(found[:, 0] >= found[:, 0].max() - EQUAL))
             lead, error = leads(found, best)
@@ -182,10 +182,42 @@ class Sampling:
         rest = [tuple(i for i in chosen if i != j) for j in chosen]
         return np.array([self.values(np.array(r[-1:]), r[:-1], look)[0, 0] for r in rest])
 
+    def smallest(self, features: Features) -> int:
+        """Return how many features of a path come within a standard error of its best score."""
+        look = Look(self.engine.count)
+        found = np.vstack([self.reached(features[: k + 1], look) for k in range(len(features))])
+        lead, error = leads(found, int(np.argmax(found[:, 0])))
+        return int(np.argmax(lead <= error)) + 1
+
+    def relevance(self, candidates: np.ndarray) -> np.ndarray:
+        """Return the p-value of each candidate by itself, against no information at all.
+
+        Each is compared with its own permutations, and each of these with the others. Distances
+        from their mean, in standard deviations, are pooled over all candidates, so that many of
+        them show small probabilities.
+        """
+        scores = self.values(candidates, (), Look(self.engine.count))[:, 0]
+        null = self.values(candidates, (), Look(self.engine.count, NULLS))
+        each = [_standard(null[:, b], np.delete(null, b, axis=1)) for b in range(NULLS)]
+        pooled = np.sort(np.concatenate(each))
+        at_least = np.searchsorted(pooled, _standard(scores, null[:, 1:]) - 1e-12)
+        return np.asarray((1 + len(pooled) - at_least) / (1 + len(pooled)))
+
     @property
     def target_entropy(self) -> float:
         """What there is to be known about the target, in bits."""
         return self.engine.target_entropy()
+
+
+def _measured(found: np.ndarray) -> np.ndarray:
+    """Return scores; what could not be measured is the worst there is."""
+    return np.where(np.isfinite(found), found, -np.inf)
+
+
+def _standard(values: np.ndarray, null: np.ndarray) -> np.ndarray:
+    """Return how many deviations of its permutations each value lies above their mean."""
+    deviation = null.std(axis=1, ddof=1)
+    return np.asarray((values - null.mean(axis=1)) / np.where(deviation > 0, deviation, np.inf))
 
 
 class Certified:
