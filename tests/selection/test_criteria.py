@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 
 from lorenyi import CollisionEntropy, Exact, Gaussian, Lanczos, Renyi
+from lorenyi._arrays import numbered as codes
 from lorenyi.intervals import Intervals, ratio, stack
 from lorenyi.selection import (
     CMIM,
@@ -26,7 +27,6 @@ from lorenyi.selection import (
     renyi_criteria,
 )
 from lorenyi.selection.counts import equal_frequency
-from lorenyi.selection.table import codes
 
 RNG = np.random.default_rng(3)
 X = RNG.normal(size=(60, 6))

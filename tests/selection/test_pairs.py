@@ -17,7 +17,7 @@ from lorenyi.selection import JMI, MRMR, InformationSelector, JointInformation, 
 from lorenyi.selection.blocks import weights
 from lorenyi.selection.pairs import Pairs
 from lorenyi.selection.path import rejected
-from lorenyi.selection.sampled import Look, Scores
+from lorenyi.selection.sampled import Look, leads, standard_errors
 from lorenyi.selection.table import Table, Variable
 
 IRIS, SPECIES = load_iris(return_X_y=True)
@@ -96,38 +96,37 @@ def collision_entropy(*K):
 def test_the_information_of_neighbors_is_its_formula():
     table, X, kind, y = mixed()
     K = kernels(X, kind)
-    engine = Pairs(table, 1.0, "ranks")
+    engine = Pairs(table, share=0.6)
     every = np.arange(4)
-    alone = engine.neighbors(every, (), 1.0, 0.2, Look(1))[:, 0]
+    alone = engine.neighbors(every, (), Look(1))[:, 0]
     expected = [neighbor_information(K, y, given=(i,)) for i in range(4)]
     assert alone == pytest.approx(expected, abs=1e-5)
-    power = engine._exponent((0, 3), 0.6)
+    power = engine.power((0, 3))
     assert power < 1
-    both = engine.neighbors(every, (0, 3), 1.0, 0.6, Look(1))[:, 0]
+    both = engine.neighbors(every, (0, 3), Look(1))[:, 0]
     expected = [neighbor_information(K, y, power, (0, 3, i)) for i in range(4)]
     assert both == pytest.approx(expected, abs=1e-5)
 
 
 def test_the_chosen_weights_are_widened_to_the_share_that_is_asked_for():
     table, X, kind, _ = mixed(200)
-    engine = Pairs(table, 1.0, "ranks")
-    power = engine._exponent((0, 1, 2, 3), 0.3)
+    power = Pairs(table, share=0.3).power((0, 1, 2, 3))
     w = np.prod([widened(k, power) for k in kernels(X, kind)], axis=0)
     w = w[~np.eye(200, dtype=bool)]
     assert w.sum() ** 2 / (len(w) * (w**2).sum()) == pytest.approx(0.3, abs=0.02)
-    assert engine._exponent((0,), 0.1) == 1.0
+    assert Pairs(table, share=0.1).power((0,)) == 1.0
 
 
 def information_alone(engine, features):
     (block,) = engine.blocks(1)
-    return block.bits(weights(block.apart(features), 1.0), 1.0).mean()
+    return block.bits(weights(block.apart(features), 1.0)).mean()
 
 
 def test_information_without_a_feature_is_that_of_the_others():
     table, *_ = mixed(80)
-    engine = Pairs(table, 1.0, "ranks")
+    engine = Pairs(table, share=0.01)
     chosen = (0, 1, 3)
-    found = engine.neighbors_without(chosen, 1.0, 0.01, Look(1))[:, 0]
+    found = engine.without_each(chosen, Look(1))[:, 0]
     rest = [tuple(i for i in chosen if i != j) for j in chosen]
     expected = [information_alone(engine, r) for r in rest]
     assert found == pytest.approx(expected, abs=1e-4)
@@ -183,10 +182,10 @@ def test_a_lead_has_the_error_of_a_difference():
     rng = np.random.default_rng(3)
     common = rng.normal(size=25)
     replicates = np.stack([common + 0.01 * rng.normal(size=25), common])
-    scores = Scores(np.array([1.0, 0.9]), replicates)
-    lead, error = scores.leads(0)
+    values = np.hstack([[[1.0], [0.9]], replicates])
+    lead, error = leads(values, 0)
     assert lead.tolist() == pytest.approx([0.0, 0.1])
-    assert error[1] < 0.1 * scores.standard_errors.min()
+    assert error[1] < 0.1 * standard_errors(values).min()
 
 
 def test_candidates_that_are_close_are_compared_on_more_rows():
@@ -207,12 +206,12 @@ def test_candidates_that_are_close_are_compared_on_more_rows():
 
 def test_permutations_leave_everything_but_the_candidates_as_it_is():
     table, *_ = mixed(90)
-    engine = Pairs(table, 1.0, "ranks", seed=5)
+    engine = Pairs(table, seed=5)
     given = (0,)
-    null = engine.neighbors(np.array([1, 3]), given, 1.0, 0.2, Look(1, 40))
+    null = engine.neighbors(np.array([1, 3]), given, Look(1, 40))
     assert null.shape == (2, 40)
     assert len(np.unique(null[0])) == 40
-    part = engine.neighbors(np.array([1, 3]), given, 1.0, 0.2, Look(1, 10, 30))
+    part = engine.neighbors(np.array([1, 3]), given, Look(1, 10, 30))
     np.testing.assert_allclose(part, null[:, 30:], atol=1e-6)
     # A useless column costs something.
     assert null.mean() < information_alone(engine, given)
@@ -238,7 +237,7 @@ def test_a_second_look_at_all_rows_keeps_the_level_and_finds_more():
     assert found.p_values_[0] <= 0.05
     with pytest.warns(UserWarning, match="no feature was selected"):  # 2,000 rows do not show it
         few = InformationSelector(criterion=NeighborInformation(rows=2000)).fit(X, y)
-    assert few.path_.path.refused.p_value > 0.05
+    assert few.path_.refused.p_value > 0.05
 
 
 def test_p_values_are_not_below_what_permutations_show():
@@ -441,12 +440,12 @@ def test_sums_of_an_earlier_look_are_those_of_a_fresh_engine():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(2500, 6))
     table = Table([numbers(x) for x in X.T], labels((X[:, 0] + X[:, 1] > 0).astype(int)))
-    used, fresh = (Pairs(table, 1.0, "ranks") for _ in range(2))
-    used.neighbors(np.arange(1, 6), (0,), 1.0, 0.2, Look(2))
+    used, fresh = (Pairs(table) for _ in range(2))
+    used.neighbors(np.arange(1, 6), (0,), Look(2))
     for candidates in ([1, 4], [4], [2, 4]):
         some = np.array(candidates)
-        again = used.neighbors(some, (0,), 1.0, 0.2, Look(4))
-        assert np.allclose(again, fresh.neighbors(some, (0,), 1.0, 0.2, Look(4)), atol=1e-6)
+        again = used.neighbors(some, (0,), Look(4))
+        assert np.allclose(again, fresh.neighbors(some, (0,), Look(4)), atol=1e-6)
 
 
 def test_many_rows_are_drawn_and_not_all_read():

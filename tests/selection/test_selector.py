@@ -146,7 +146,7 @@ def test_noise_is_not_chosen_by_itself(criterion):
     y = (X[:, 3] + 0.5 * rng.normal(size=200) > 0).astype(int)
     found = InformationSelector(criterion=criterion).fit(X, y)
     assert found.indices_.tolist() == [3]
-    assert found.p_values_[0] <= 0.05 < found.path_.path.refused.p_value
+    assert found.p_values_[0] <= 0.05 < found.path_.refused.p_value
     with pytest.warns(UserWarning, match="no feature was selected: the best of 7, x"):
         nothing = InformationSelector(criterion=criterion).fit(np.delete(X, 3, axis=1), y)
     assert nothing.indices_.size == 0

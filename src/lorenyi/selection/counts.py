@@ -7,81 +7,49 @@ from functools import cached_property
 import numpy as np
 
 from lorenyi import _arrays
-from lorenyi.selection.sampled import GROUPS, Features, Look, Sampled
-from lorenyi.selection.table import Table, Variable, codes
+from lorenyi.selection.sampled import GROUPS, Features, Look, Sampled, replicated
+from lorenyi.selection.table import Table, Variable
 
 FULL = 4  # cells a row above which a table is mostly empty: then only those that occur are counted
 
 
 class Counts(Sampled):
-    """Entropies of all rows, counted; numbers that are not discrete are put into bins."""
-
-    count = 1
+    """Shannon's entropies of all rows, counted; numbers that are not discrete are put into bins."""
 
     def __init__(self, table: Table, bins: int, seed: int = 0) -> None:
-        super().__init__(seed)
-        self.table, self.bins = table, bins
-        self.codes = [binned(v, bins, table.weights) for v in table.features]
-        self.levels = [int(c.max()) + 1 for c in self.codes]
+        self.table, self.bins, self.seed, self.size = table, bins, seed, len(table)
+        features = [binned(v, bins, table.weights) for v in table.features]
+        self.codes = [*features, np.zeros(self.size, dtype=np.int64)]  # the last is a constant
         self.target = binned(table.target, bins, table.weights)
         self.classes = int(self.target.max()) + 1
-        self.weights = np.ones(len(table)) if table.weights is None else table.weights
-        groups = min(GROUPS, len(table))
-        self._group = np.arange(len(table)) % groups
+        self.weights = np.ones(self.size) if table.weights is None else table.weights
+        self._group = np.arange(self.size) % min(GROUPS, self.size)
         self._sizes = np.bincount(self._group, weights=self.weights)
         self._known: dict[tuple[Features, int], np.ndarray] = {}
 
-    def first(self, candidates: int) -> int:
-        """Return one: there is one block, of all rows."""
-        return 1
-
-    def rows(self, blocks: int) -> int:
-        """Return the number of rows."""
-        return len(self.table)
-
-    def joint(
-        self, candidates: np.ndarray, given: Features, target: bool, look: Look
-    ) -> np.ndarray:
-        """Return Shannon's joint entropy for each candidate."""
+    def joint(self, candidates: np.ndarray, given: Features, look: Look) -> np.ndarray:
+        """Return S(x, given) and S(x, given, y) for each candidate x: 2 x c x r."""
         if look.permutations:
-            return self._points.permuted(candidates, given, target, look)
-        both = self._code(given) * self.classes + self.target
+            return self._points._permuted(candidates, given, look)
+        both = self._both(given)
         for i in candidates.tolist():
             if (given, i) not in self._known:
                 self._known[given, i] = self._entropies(both, self.codes[i])
-        return np.stack([self._known[given, i][int(target)] for i in candidates.tolist()])
+        return np.stack([self._known[given, i] for i in candidates.tolist()], axis=1)
 
-    def alone(self, given: Features, target: bool, look: Look) -> np.ndarray:
-        """Return Shannon's entropy of some features, with or without the target."""
+    def alone(self, given: Features, look: Look) -> np.ndarray:
+        """Return S(given) and S(given, y): 2 x r, or 2 x 1 for all permutations."""
         if look.permutations:
-            points = self._points.alone(given, target, Look(1))
-            return np.repeat(points[:1], look.permutations)
-        if (given, -1) not in self._known:
-            both = self._code(given) * self.classes + self.target
-            self._known[given, -1] = self._entropies(both, np.zeros_like(both))
-        return np.asarray(self._known[given, -1][int(target)])
+            return self._points.alone(given, Look(1))[:, :1]
+        return np.asarray(self.joint(np.array([-1]), given, look)[:, 0])
 
-    def likely_pairs(self, candidates: np.ndarray, count: int) -> list[tuple[int, int]]:
-        """Return all pairs: to count is cheap."""
-        return [(i, j) for i in candidates.tolist() for j in candidates.tolist() if i < j]
-
-    def target_entropy(self, look: Look) -> float:
-        """Return the entropy of the target."""
-        return float(self.alone((), True, Look(1))[0])
-
-    def permuted(
-        self, candidates: np.ndarray, given: Features, target: bool, look: Look
-    ) -> np.ndarray:
-        """Return the entropies with everything but the candidates permuted: c x permutations."""
-        code = self._code(given) * self.classes + self.target
-        out = np.empty((len(candidates), look.permutations))
-        zeros = np.zeros(len(code), dtype=np.int64)
-        for b in range(look.permutations):
-            order = _arrays.permutation(self.seed, 10**6 * (1 + look.skipped + b), zeros)
-            both = code[order]
-            for k, i in enumerate(candidates.tolist()):
-                out[k, b] = self._entropies(both, self.codes[i])[int(target), 0]
-        return out
+    def _permuted(self, candidates: np.ndarray, given: Features, look: Look) -> np.ndarray:
+        """Return the entropies with everything but the candidates permuted."""
+        both = self._both(given)
+        moved = [both[order] for order in self.orders(look)]
+        codes = [self.codes[i] for i in candidates.tolist()]
+        found = [[self._entropies(m, x)[:, 0] for m in moved] for x in codes]
+        return np.array(found, dtype=np.float64).transpose(2, 0, 1)
 
     @cached_property
     def _points(self) -> Counts:
@@ -90,11 +58,12 @@ class Counts(Sampled):
             return self
         return Counts(self.table.expanded(self.seed), self.bins, self.seed)
 
-    def _code(self, given: Features) -> np.ndarray:
-        code = np.zeros(len(self.table), dtype=np.int64)
-        for i in given:
-            code = _dense(code * self.levels[i] + self.codes[i])
-        return code
+    def _both(self, given: Features) -> np.ndarray:
+        """Number the distinct rows of some features and the target, which is the last digit."""
+        code = np.zeros(self.size, dtype=np.int64)
+        for x in [self.codes[i] for i in given]:
+            code = _dense(code * (int(x.max()) + 1) + x)
+        return np.asarray(code * self.classes + self.target)
 
     def _entropies(self, both: np.ndarray, x: np.ndarray) -> np.ndarray:
         """Return the entropies of (x, given) and (x, given, target): 2 x (1 + groups)."""
@@ -106,9 +75,7 @@ class Counts(Sampled):
         """Return the mean of -log2 p over all rows, and with the same p without each group."""
         counts = np.bincount(code, self.weights)
         bits = np.log2(self._sizes.sum()) - np.log2(np.where(counts > 0, counts, 1.0))
-        surprise = np.bincount(self._group, self.weights * bits[code])
-        total, points = surprise.sum(), self._sizes.sum()
-        return np.concatenate([[total / points], (total - surprise) / (points - self._sizes)])
+        return replicated(np.bincount(self._group, self.weights * bits[code]), self._sizes)
 
 
 def _dense(code: np.ndarray, classes: int = 1) -> np.ndarray:
@@ -126,7 +93,7 @@ def binned(variable: Variable, bins: int, weights: np.ndarray | None) -> np.ndar
         if there.any():
             part = None if weights is None else weights[there]
             own[there] = equal_frequency(x[there], bins, part)
-    return codes(*found.T, *variable.symbols.T)
+    return _arrays.numbered(*found.T, *variable.symbols.T)
 
 
 def equal_frequency(x: np.ndarray, bins: int, weights: np.ndarray | None = None) -> np.ndarray:

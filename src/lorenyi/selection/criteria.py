@@ -31,10 +31,9 @@ from lorenyi.kernels import Gaussian
 from lorenyi.selection.blocks import Scale
 from lorenyi.selection.counts import Counts
 from lorenyi.selection.pairs import Pairs
-from lorenyi.selection.sampled import Look
 from lorenyi.selection.spectra import Kernels
 from lorenyi.selection.table import Table
-from lorenyi.selection.terms import SampledTerms, Terms
+from lorenyi.selection.terms import Terms
 
 MAX_ROWS = 16_000  # of a table, drawn at random: 0.1 % of explained variance is seen by so many
 
@@ -63,9 +62,9 @@ class BaseCriterion(ABC):
         """Return the score of the chosen set without a candidate; 0 if scores are not of sets."""
         return np.zeros(1)
 
-    def reached(self, engine: Any, features: tuple[int, ...]) -> np.ndarray | None:
-        """Return the score of a path of features with its replicates, if that is another one."""
-        return None
+    def reached(self, t: Any) -> Any:
+        """Return the score of a path, of the chosen features and one candidate after them."""
+        return self.score(t)
 
     @abstractmethod
     def engine(self, table: Table, seed: int = 0, workers: int | None = None) -> Any:
@@ -125,7 +124,7 @@ class Criterion(BaseCriterion):
                 "number, such as Gaussian(1.0); give a Renyi entropy for other kernels"
             )
         scale: Scale = "standard" if table.standardize else "none"
-        return Pairs(table, float(kernel.sigma), scale, seed, workers)
+        return Pairs(table, float(kernel.sigma), scale, seed=seed, workers=workers)
 
     @property
     def max_rows(self) -> int | None:
@@ -184,23 +183,21 @@ class NeighborInformation(BaseCriterion):
         ):
             raise ValueError(f"rows={self.rows!r}: it must be an integer of at least 2, or None")
 
-    def score(self, t: SampledTerms) -> Any:
+    def score(self, t: Any) -> Any:
         """Return the information of the chosen features and each candidate."""
-        assert isinstance(t.engine, Pairs)
-        found = t.engine.neighbors(t.features, t.chosen, self.smoothing, self.share, t.look)
-        return found[:, : t.count].ravel()
+        return t.engine.neighbors(t.features, t.chosen, t.look)[:, : t.count].ravel()
 
-    def reached(self, engine: Pairs, features: tuple[int, ...]) -> np.ndarray:
-        """Return the most information that the features show, each with its best bandwidth."""
-        return engine.reached(features, self.smoothing)
+    def before(self, t: Any) -> Any:
+        """Return the most information that the chosen features show."""
+        return t.engine.reached(t.chosen)
 
-    def without(self, engine: Pairs, chosen: tuple[int, ...], look: Look) -> np.ndarray:
-        """Return the information of the chosen features without each of them."""
-        return engine.neighbors_without(chosen, self.smoothing, self.share, look)[:, 0]
+    def reached(self, t: Any) -> Any:
+        """Return the most information that a path shows, each feature with its best bandwidth."""
+        return t.engine.reached((*t.chosen, int(t.features[0])))
 
     def engine(self, table: Table, seed: int = 0, workers: int | None = None) -> Pairs:
         """Return pairs of rows."""
-        return Pairs(table, self.bandwidth, "ranks", seed, workers)
+        return Pairs(table, self.bandwidth, "ranks", self.smoothing, self.share, seed, workers)
 
     @property
     def max_rows(self) -> int | None:

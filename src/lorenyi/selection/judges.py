@@ -13,7 +13,7 @@ from lorenyi.intervals import Intervals
 from lorenyi.selection.criteria import BaseCriterion, NeighborInformation
 from lorenyi.selection.pairs import Pairs
 from lorenyi.selection.race import TIE, Race, score
-from lorenyi.selection.sampled import Features, Look, Sampled, Scores
+from lorenyi.selection.sampled import Features, Look, Sampled, leads, standard_errors
 from lorenyi.selection.spectra import Kernels
 from lorenyi.selection.table import Table
 from lorenyi.selection.terms import SampledTerms
@@ -24,6 +24,7 @@ SCREENED = 3.0  # the same on half the rows of a first look: on five tables no l
 BATCH = 12  # permutations at a time
 SPENT = 0.8  # of the level, on the first look
 SHORTLIST = 64  # pairs of features that look best by order 2, of which the criterion chooses
+NULLS = 20  # permutations of each feature alone; their standardized values are pooled
 COPIES = 30  # permuted columns of a certified search
 REPORTED = 2e-3  # bits: the width to which the score of a chosen feature is computed
 
@@ -78,11 +79,18 @@ class Sampling:
     def __init__(self, criterion: BaseCriterion, engine: Sampled) -> None:
         self.criterion, self.engine = criterion, engine
 
+    def _terms(self, candidates: np.ndarray, chosen: Features, look: Look) -> SampledTerms:
+        return SampledTerms(self.engine, candidates, chosen, look, self.engine.width(look))
+
     def values(self, candidates: np.ndarray, chosen: Features, look: Look) -> np.ndarray:
         """Return the scores: candidates x (1 + groups), or x permutations."""
-        count = self.engine.width(look)
-        terms = SampledTerms(self.engine, candidates, chosen, look, count)
-        return np.asarray(self.criterion.score(terms)).reshape(len(candidates), count)
+        found = self.criterion.score(self._terms(candidates, chosen, look))
+        return np.asarray(found).reshape(len(candidates), -1)
+
+    def reached(self, features: Features, look: Look) -> np.ndarray:
+        """Return the score of features that were chosen in this order, and its replicates."""
+        terms = self._terms(np.array(features[-1:]), features[:-1], look)
+        return _measured(np.reshape(self.criterion.reached(terms), (1, -1)))
 
     def step(self, candidates: np.ndarray, chosen: Features) -> Step:
         """Return the best candidate, of equal ones the first.
@@ -95,29 +103,31 @@ class Sampling:
         scores, errors = np.full((2, len(candidates)), -np.inf)
         left = np.arange(len(candidates))
         while True:
-            found = Scores.of(self.values(candidates[left], chosen, Look(blocks)))
-            scores[left], errors[left] = found.values, found.standard_errors
-            best = int(np.argmax(found.values >= found.values.max() - EQUAL))
-            lead, error = found.leads(best)
+            found = _measured(self.values(candidates[left], chosen, Look(blocks)))
+            scores[left], errors[left] = found[:, 0], standard_errors(found)
+            best = int(np.argmax(found[:, 0] >= found[:, 0].max() - EQUAL))
+            lead, error = leads(found, best)
             close = lead <= (CLOSE if blocks >= first else SCREENED) * error
             if blocks == self.engine.count or (close.sum() <= 1 and blocks >= first):
                 break
             left, blocks = left[close], min(2 * blocks, self.engine.count)
         ties = left[(lead <= error) & (np.arange(len(left)) != best)]
-        value, feature = float(found.values[best]), int(candidates[left[best]])
-        before = self._before(chosen, Look(blocks))  # first: a path is only made longer
-        whole = Scores.of(self.reached((*chosen, feature), Look(blocks))[None])
-        score = float(whole.values[0])
+        feature, look = int(candidates[left[best]]), Look(blocks)
+        before = self.criterion.before(  # first: a path is only made longer
+            SampledTerms(self.engine, np.zeros(1, dtype=np.int64), chosen, look, 1)
+        )
+        whole = self.reached((*chosen, feature), look)
+        score = float(whole[0, 0])
         return Step(
             feature=feature,
             score=score,
-            standard_error=float(whole.standard_errors[0]),
-            gain=score - before,
+            standard_error=float(standard_errors(whole)[0]),
+            gain=score - float(before[0]),
             p_value=math.nan,
             bounds=(score, score),
-            rows=self.engine.rows(blocks),
+            rows=blocks * self.engine.size,
             candidates=candidates,
-            scores=scores + (score - value),
+            scores=scores + (score - float(found[best, 0])),
             standard_errors=errors,
             ties=candidates[ties],
         )
@@ -149,21 +159,6 @@ class Sampling:
                 break
         return p
 
-    def _before(self, chosen: Features, look: Look) -> float:
-        """Return the score of the chosen features; 0 if scores are not of sets."""
-        found = self.criterion.reached(self.engine, chosen)
-        if found is not None:
-            return float(found[0])
-        terms = SampledTerms(self.engine, np.zeros(1, dtype=np.int64), chosen, look, 1)
-        return float(self.criterion.before(terms)[0])
-
-    def reached(self, features: Features, look: Look) -> np.ndarray:
-        """Return the score of features that were chosen in this order, and its replicates."""
-        found = self.criterion.reached(self.engine, features)
-        return (
-            self.values(np.array(features[-1:]), features[:-1], look)[0] if found is None else found
-        )
-
     def best_sets(self, candidates: np.ndarray, size: int) -> Features:
         """Return the best set of the pairs that look best, for triples with one more each."""
         look = Look(self.engine.first(len(candidates)))
@@ -183,14 +178,46 @@ class Sampling:
         """Return the score of the chosen set without each of its features, on all rows."""
         look = Look(self.engine.count)
         if isinstance(self.criterion, NeighborInformation) and isinstance(self.engine, Pairs):
-            return self.criterion.without(self.engine, chosen, look)
+            return self.engine.without_each(chosen, look)[:, 0]
         rest = [tuple(i for i in chosen if i != j) for j in chosen]
         return np.array([self.values(np.array(r[-1:]), r[:-1], look)[0, 0] for r in rest])
+
+    def smallest(self, features: Features) -> int:
+        """Return how many features of a path come within a standard error of its best score."""
+        look = Look(self.engine.count)
+        found = np.vstack([self.reached(features[: k + 1], look) for k in range(len(features))])
+        lead, error = leads(found, int(np.argmax(found[:, 0])))
+        return int(np.argmax(lead <= error)) + 1
+
+    def relevance(self, candidates: np.ndarray) -> np.ndarray:
+        """Return the p-value of each candidate by itself, against no information at all.
+
+        Each is compared with its own permutations, and each of these with the others. Distances
+        from their mean, in standard deviations, are pooled over all candidates, so that many of
+        them show small probabilities.
+        """
+        scores = self.values(candidates, (), Look(self.engine.count))[:, 0]
+        null = self.values(candidates, (), Look(self.engine.count, NULLS))
+        each = [_standard(null[:, b], np.delete(null, b, axis=1)) for b in range(NULLS)]
+        pooled = np.sort(np.concatenate(each))
+        at_least = np.searchsorted(pooled, _standard(scores, null[:, 1:]) - 1e-12)
+        return np.asarray((1 + len(pooled) - at_least) / (1 + len(pooled)))
 
     @property
     def target_entropy(self) -> float:
         """What there is to be known about the target, in bits."""
-        return self.engine.target_entropy(Look(self.engine.first(1)))
+        return self.engine.target_entropy()
+
+
+def _measured(found: np.ndarray) -> np.ndarray:
+    """Return scores; what could not be measured is the worst there is."""
+    return np.where(np.isfinite(found), found, -np.inf)
+
+
+def _standard(values: np.ndarray, null: np.ndarray) -> np.ndarray:
+    """Return how many deviations of its permutations each value lies above their mean."""
+    deviation = null.std(axis=1, ddof=1)
+    return np.asarray((values - null.mean(axis=1)) / np.where(deviation > 0, deviation, np.inf))
 
 
 class Certified:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from numbers import Integral, Real
 from typing import Any
 
@@ -10,10 +11,9 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from lorenyi._threads import cores
 from lorenyi.kernels import Kernel
 from lorenyi.selection.criteria import BaseCriterion, NeighborInformation
-from lorenyi.selection.search import Search, Stop
+from lorenyi.selection.search import Search
 from lorenyi.selection.table import Table
 
 CONSTRAINTS: dict[str, list[Any]] = {
@@ -36,9 +36,15 @@ CONSTRAINTS: dict[str, list[Any]] = {
 }
 
 
+def ends(selector: Any) -> bool:
+    """Return whether the search ends by itself."""
+    wanted = selector.n_features_to_select
+    return isinstance(wanted, str) and wanted in ("auto", "relevant", "smallest")
+
+
 def check(selector: Any) -> None:
     """Refuse options that do not fit together, before any data is read."""
-    criterion = selector.criterion
+    criterion, wanted = selector.criterion, selector.n_features_to_select
     if selector.kernel is not None and isinstance(criterion, NeighborInformation):
         raise ValueError(
             f"kernel={selector.kernel!r}: NeighborInformation compares ranks of columns; give "
@@ -55,55 +61,46 @@ def check(selector: Any) -> None:
                 f"{said} needs a criterion of the whole set such as NeighborInformation(), "
                 f"not {criterion!r}"
             )
+    if selector.direction == "backward" and ends(selector):
+        raise ValueError(f"direction='backward' needs a number of features, not {wanted!r}")
 
 
-def search(selector: Any, table: Table, units: list[list[int]], required: list[int]) -> Search:
-    """Return the search that the options ask for; columns that are required come first."""
-    unit_of = {j: u for u, unit in enumerate(units) for j in unit}
-    first = list(dict.fromkeys(unit_of[j] for j in required))
-    count, stop = _count(selector, len(units), len(first))
+def search(selector: Any, table: Table, names: Sequence[str], first: Sequence[int]) -> Search:
+    """Return the search that the options ask for; `first` are features that come first."""
     seconds = np.inf if selector.max_seconds is None else float(selector.max_seconds)
     return Search(
-        count,
+        names,
+        len(names) if ends(selector) else _count(selector, len(names), max(len(first), 1)),
         first,
         last=[u for u, feature in enumerate(table.features) if feature.constant],
         same=table.repeated(),
-        stop=stop,
         start={"single": 1, "pair": 2, "triple": 3}[selector.start],
         floating=selector.floating,
+        tested=ends(selector) or selector.n_permutations is not None,
+        ends=ends(selector),
+        level=selector.level,
+        tol=selector.tol,
+        permutations=selector.n_permutations,
         deadline=time.monotonic() + seconds,
     )
 
 
-def _count(selector: Any, features: int, required: int) -> tuple[int, Stop | None]:
-    """Return how many features to choose at most, and when to stop before."""
-    wanted = selector.n_features_to_select
-    if isinstance(wanted, str) and wanted in ("auto", "relevant", "smallest"):
-        if selector.direction == "backward":
-            raise ValueError(f"direction='backward' needs a number of features, not {wanted!r}")
-        return features, Stop(selector.level, selector.tol, selector.n_permutations)
-    number = isinstance(wanted, (int, float, np.number)) and not isinstance(wanted, bool)
-    if number and isinstance(wanted, (float, np.floating)) and 0 < wanted <= 1:
-        wanted = max(1, round(float(wanted) * features))
-    whole = number and not isinstance(wanted, (float, np.floating))
-    if not whole or not max(required, 1) <= int(wanted) <= features:
+def _count(selector: Any, features: int, least: int) -> int:
+    """Return how many features to choose: a number, or a share of them."""
+    wanted = count = selector.n_features_to_select
+    if isinstance(wanted, Real) and not isinstance(wanted, Integral) and 0 < float(wanted) <= 1:
+        count = max(1, round(float(wanted) * features))
+    whole = isinstance(count, Integral) and not isinstance(count, bool)
+    if not whole or not least <= count <= features:
         raise ValueError(
-            f"n_features_to_select={selector.n_features_to_select!r}: it must be 'auto', "
-            "'relevant', 'smallest', a share, "
-            f"or an integer from {max(required, 1)} to the {features} features of X"
+            f"n_features_to_select={wanted!r}: it must be 'auto', 'relevant', 'smallest', a share, "
+            f"or an integer from {least} to the {features} features of X"
         )
-    if selector.n_permutations is None:
-        return int(wanted), None
-    return int(wanted), Stop(selector.level, selector.tol, selector.n_permutations, ends=False)
+    return int(count)
 
 
 def seed_of(random_state: Any) -> int:
     """Return a seed: scikit-learn's random states give one."""
-    if isinstance(random_state, (int, np.integer)):
+    if isinstance(random_state, Integral):
         return int(random_state)
     return int(check_random_state(random_state).randint(2**31))
-
-
-def threads(n_jobs: int | None) -> int:
-    """Return how many threads `n_jobs` means, as in scikit-learn: None is one, -1 all."""
-    return max(1, cores() + 1 + n_jobs) if n_jobs is not None and n_jobs < 0 else n_jobs or 1

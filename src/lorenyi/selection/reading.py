@@ -20,26 +20,21 @@ Columns = Any  # positions, names or a mask
 
 def positions(wanted: Columns, names: Sequence[str] | None, count: int, what: str) -> list[int]:
     """Return the positions of columns given by number, by name or as a mask."""
-    if wanted is None:
-        return []
     one = isinstance(wanted, (str, int, np.integer))
-    items: list[Any] = [wanted] if one else list(wanted)
+    items: list[Any] = [wanted] if one else list(() if wanted is None else wanted)
     if items and all(isinstance(item, (bool, np.bool_)) for item in items):
         if len(items) != count:
             raise ValueError(f"{what} is a mask of {len(items)} columns and X has {count}")
         return [int(j) for j in np.flatnonzero(items)]
-    return [_position(item, names, count, what) for item in items]
-
-
-def _position(item: Any, names: Sequence[str] | None, count: int, what: str) -> int:
-    if isinstance(item, str):
-        if names is None or item not in names:
-            known = "X has no column names" if names is None else f"X has {', '.join(names)}"
-            raise ValueError(f"{what} names {item!r}: {known:.200}")
-        return list(names).index(item)
-    if not isinstance(item, (int, np.integer)) or not -count <= item < count:
-        raise ValueError(f"{what} has {item!r}: columns are numbered 0 to {count - 1}")
-    return int(item) % count
+    for k, item in enumerate(items):
+        if isinstance(item, str):
+            if names is None or item not in names:
+                known = "X has no column names" if names is None else f"X has {', '.join(names)}"
+                raise ValueError(f"{what} names {item!r}: {known:.200}")
+            items[k] = list(names).index(item)
+        elif not isinstance(item, (int, np.integer)) or not -count <= item < count:
+            raise ValueError(f"{what} has {item!r}: columns are numbered 0 to {count - 1}")
+    return [int(item) % count for item in items]
 
 
 def features_of(selector: Any, X: Any) -> list[Column]:
@@ -89,7 +84,7 @@ def require_aligned(X: Any, y: Any) -> None:
         raise ValueError(f"X has shape {shape}: a minimum of 2 rows and 1 column is required")
 
 
-def variable(given: Sequence[Column], nominal: Sequence[bool]) -> Variable:
+def variable(given: Sequence[Column], nominal: Sequence[bool] | np.ndarray) -> Variable:
     """Return columns as one variable: numbers and symbols."""
     n = len(given[0].values)
     numbers = [c.numbers() for c, symbol in zip(given, nominal, strict=True) if not symbol]

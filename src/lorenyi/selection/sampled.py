@@ -9,6 +9,8 @@ from typing import TypeAlias
 
 import numpy as np
 
+from lorenyi import _arrays
+
 Features: TypeAlias = tuple[int, ...]
 GROUPS = 25  # of rows that are left out in turn: a standard error has 14 % of its own
 
@@ -32,70 +34,59 @@ class Sampled(ABC):
     group of rows in turn (the jackknife's replicates); or one value for each permutation.
     """
 
-    count: int  # blocks of rows that there are
+    seed: int
+    size: int  # rows of a block
+    count: int = 1  # blocks that there are
 
-    def __init__(self, seed: int) -> None:
-        self.seed = seed
+    @abstractmethod
+    def joint(self, candidates: np.ndarray, given: Features, look: Look) -> np.ndarray:
+        """Return S(x, given) and S(x, given, y) for each candidate x: 2 x c x r."""
+
+    @abstractmethod
+    def alone(self, given: Features, look: Look) -> np.ndarray:
+        """Return S(given) and S(given, y): 2 x r, or 2 x 1 for all permutations."""
 
     def width(self, look: Look) -> int:
-        """Return how many values a quantity has for each candidate."""
-        return look.permutations or 1 + min(GROUPS, self.rows(1))
+        """Return r, how many values a quantity has for each candidate."""
+        return look.permutations or 1 + min(GROUPS, self.size)
 
-    @abstractmethod
     def first(self, candidates: int) -> int:
         """Return how many blocks a first look at so many candidates takes."""
+        return 1
 
-    @abstractmethod
-    def rows(self, blocks: int) -> int:
-        """Return how many rows some blocks have."""
-
-    @abstractmethod
-    def joint(
-        self, candidates: np.ndarray, given: Features, target: bool, look: Look
-    ) -> np.ndarray:
-        """Return S(x, given), or S(x, given, y) with the target, for each candidate x."""
-
-    @abstractmethod
-    def alone(self, given: Features, target: bool, look: Look) -> np.ndarray:
-        """Return S(given), or S(given, y) with the target."""
-
-    @abstractmethod
     def likely_pairs(self, candidates: np.ndarray, count: int) -> list[tuple[int, int]]:
         """Return the pairs of features that seem most informative together, or all of them."""
+        return [(i, j) for i in candidates.tolist() for j in candidates.tolist() if i < j]
 
-    @abstractmethod
-    def target_entropy(self, look: Look) -> float:
+    def target_entropy(self) -> float:
         """Return what there is to be known about the target."""
+        return float(self.alone((), Look(1))[1, 0])
+
+    def orders(self, look: Look, block: int = 0) -> np.ndarray:
+        """Return the orders of a block's rows that a look takes: permutations, or as they are."""
+        if not look.permutations:
+            return np.arange(self.size)[None]
+        numbers = range(look.skipped, look.skipped + look.permutations)
+        streams = [10**6 * (1 + b) + 1000 * block for b in numbers]
+        zeros = np.zeros((len(streams), self.size), dtype=np.int64)
+        return _arrays.permutations(self.seed, streams, zeros)
 
 
-@dataclass(frozen=True, eq=False)
-class Scores:
-    """Scores of candidates in bits, and their replicates without each group of rows."""
-
-    values: np.ndarray  # c
-    replicates: np.ndarray  # c x groups
-
-    @classmethod
-    def of(cls, found: np.ndarray) -> Scores:
-        """Read c x (1 + groups); what could not be measured is the worst there is."""
-        found = np.where(np.isfinite(found), found, -np.inf)
-        return cls(found[:, 0], found[:, 1:])
-
-    @property
-    def standard_errors(self) -> np.ndarray:
-        """Of the scores, by the jackknife."""
-        return _jackknife(self.replicates)
-
-    def leads(self, best: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return by how much one candidate leads over each, and the standard errors of that."""
-        with np.errstate(invalid="ignore"):
-            lead = self.values[best] - self.values
-            error = _jackknife(self.replicates[best] - self.replicates)
-        return np.nan_to_num(lead, posinf=np.inf), error
+def replicated(sums: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+    """Return the mean, and the means without each group, from sums of groups (x c): (c x) 1 + r."""
+    total, n = sums.sum(axis=0), sizes.sum()
+    return np.concatenate([(total / n)[..., None], (total - sums).T / (n - sizes)], axis=-1)
 
 
-def _jackknife(replicates: np.ndarray) -> np.ndarray:
-    groups = replicates.shape[1]
+def standard_errors(values: np.ndarray) -> np.ndarray:
+    """Return the jackknife's errors of values, c x (1 + r), from the replicates after each."""
     with np.errstate(invalid="ignore"):
-        spread = np.nan_to_num(replicates.std(axis=1), nan=0.0)
-    return np.asarray(spread * math.sqrt(groups - 1))
+        spread = np.nan_to_num(values[:, 1:].std(axis=1), nan=0.0)
+    return np.asarray(spread * math.sqrt(values.shape[1] - 2))
+
+
+def leads(values: np.ndarray, best: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return by how much one candidate leads over each, and the standard errors of that."""
+    with np.errstate(invalid="ignore"):
+        lead = values[best] - values
+    return np.nan_to_num(lead[:, 0], posinf=np.inf), standard_errors(lead)

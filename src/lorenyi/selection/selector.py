@@ -8,10 +8,11 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator, clone
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils._set_output import _get_output_config
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
 from lorenyi._progress import Progress, reporting
 from lorenyi._threads import one_thread
@@ -20,9 +21,9 @@ from lorenyi.data.reading import workers_of
 from lorenyi.kernels import Gaussian, Kernel
 from lorenyi.selection import options, reading
 from lorenyi.selection.criteria import BaseCriterion, NeighborInformation
-from lorenyi.selection.judges import judge_of
-from lorenyi.selection.path import SelectionPath, ranking, rejected, relevance, smallest
-from lorenyi.selection.search import Path
+from lorenyi.selection.judges import Sampling, judge_of
+from lorenyi.selection.path import SelectionPath, rejected
+from lorenyi.selection.search import Search
 from lorenyi.selection.table import Table
 from lorenyi.selection.terms import Terms, terms_of
 
@@ -210,19 +211,37 @@ class InformationSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         options.check(self)
         seed = options.seed_of(self.random_state)
         table, units = self._table(X, y, sample_weight, seed)
-        judge = judge_of(self.criterion, table, seed, options.threads(self.n_jobs))
-        search = options.search(self, table, units, self._positions("must_include"))
-        with (
-            one_thread(),
-            reporting(self.progress, search.count, "features") as report,
-        ):
+        judge = judge_of(self.criterion, table, seed, effective_n_jobs(self.n_jobs))
+        if self.n_features_to_select == "relevant" and not isinstance(judge, Sampling):
+            raise ValueError(
+                "n_features_to_select='relevant' needs scores with sampling errors: a criterion "
+                "such as NeighborInformation() or JMI(), without a Renyi entropy"
+            )
+        columns = _check_feature_names_in(self)
+        names = [", ".join(columns[unit]) for unit in units]
+        unit_of = {j: u for u, unit in enumerate(units) for j in unit}
+        first = dict.fromkeys(
+            unit_of[j] for j in self._positions("must_include", self.must_include)
+        )
+        search = options.search(self, table, names, tuple(first))
+        with one_thread(), reporting(self.progress, search.count, "features") as report:
             path = getattr(search, self.direction)(judge, report)
-            if self.n_features_to_select == "smallest":
-                path = smallest(path, judge)
-            relevant = None
+            chosen = list(path.features)
+            if self.n_features_to_select == "smallest" and chosen and isinstance(judge, Sampling):
+                size = judge.smallest(path.features)
+                path.steps, path.refused = path.steps[:size], [*path.steps, path.refused][size]
+                chosen = chosen[:size]
             if self.n_features_to_select == "relevant":
-                relevant = relevance(judge, search, self.level)
-        self._keep(path, relevant, units, table)
+                chosen += self._relevant(judge, search, chosen, units)
+        self._keep(path, chosen, units)
+        if not chosen and path.refused is not None:
+            warnings.warn(
+                f"no feature was selected: the best of {len(units)}, {path.best_refused}, "
+                f"is no more informative about y than chance (level={self.level:g}); ask for a "
+                "number of features to choose them all the same",
+                UserWarning,
+                stacklevel=2,
+            )
         return self
 
     def _table(
@@ -236,66 +255,72 @@ class InformationSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         reading.require_aligned(X, y)
         reading.require_values(columns, self.missing == "value")
         weights = reading.frequencies(sample_weight, len(columns[0].values))
-        nominal = self._nominal(columns)
+        self.categorical_ = self._categorical(columns)
         target = reading.read_target(y, self.task)
         self.task_ = "classification" if target.symbols.shape[1] else "regression"
-        self.categorical_ = np.array(nominal)
         units = self._units(len(columns))
-        features = [
-            reading.variable([columns[j] for j in u], [nominal[j] for j in u]) for u in units
-        ]
         self.kernel_ = Gaussian(1.0) if self.kernel is None else self.kernel
         self.criterion_ = self.criterion
+        features = [
+            reading.variable([columns[j] for j in unit], self.categorical_[unit]) for unit in units
+        ]
         table = Table(features, target, weights, self.kernel_, self.standardize).folded()
         if most is not None:
             table = table.expanded(seed)  # a row for each point
         return replace(table, cluster=cluster), units
 
-    def _keep(
-        self,
-        path: Path,
-        relevant: np.ndarray | None,
-        units: list[list[int]],
-        table: Table,
-    ) -> None:
-        """Set the attributes that a search leads to."""
-        names = self._names()
-        self.path_ = SelectionPath(path, [[names[j] for j in u] for u in units])
-        chosen, steps = list(path.features), list(path.steps)
-        if relevant is not None:
-            self.relevance_p_values_ = np.full(self.n_features_in_, np.nan)
-            for u, unit in enumerate(units):
-                self.relevance_p_values_[unit] = relevant[u]
-            more = np.flatnonzero(rejected(relevant, self.level)).tolist()
-            more = [u for u in more if u not in chosen]
-            chosen += sorted(more, key=lambda u: (relevant[u], u))
-        widths = [len(units[u]) for u in chosen]
-        self.indices_ = np.array([j for u in chosen for j in units[u]], dtype=np.int64)
-        self.names_ = np.array([names[j] for j in self.indices_], dtype=object)
-        nothing = [np.nan] * (len(chosen) - len(steps))
+    def _categorical(self, columns: list[Column]) -> np.ndarray:
+        """Tell which columns hold categories."""
+        said = self.categorical_features
+        if isinstance(said, str) and said == "auto":
+            return np.array([column.categorical for column in columns])
+        found = np.array([column.kind == "label" for column in columns])
+        found[self._positions("categorical_features", said)] = True
+        return found
 
-        def each(values: list[float]) -> np.ndarray:
-            return np.repeat(np.array([*values, *nothing], dtype=np.float64), widths)
+    def _units(self, count: int) -> list[list[int]]:
+        """Return the columns of each feature: groups, and all others alone."""
+        groups = [self._positions("feature_groups", group) for group in self.feature_groups or []]
+        grouped = [j for group in groups for j in group]
+        if len(set(grouped)) < len(grouped):
+            raise ValueError("feature_groups: a column is in two groups; each may be in one")
+        alone = [[j] for j in range(count) if j not in grouped]
+        return sorted(alone + [g for g in groups if g], key=lambda unit: unit[0])
 
-        self.scores_ = each([s.score for s in steps])
-        self.standard_errors_ = each([s.standard_error for s in steps])
-        self.gains_ = each([s.gain for s in steps])
-        self.p_values_ = each([s.p_value for s in steps])
-        ends = [each([s.bounds[end] for s in steps]) for end in (0, 1)]
-        self.score_bounds_ = np.stack(ends, axis=1)
-        self.support_ = np.zeros(self.n_features_in_, dtype=bool)
-        self.support_[self.indices_] = True
-        self.ranking_ = ranking(path, chosen, units, self.n_features_in_)
+    def _positions(self, what: str, wanted: Any) -> list[int]:
+        names = getattr(self, "feature_names_in_", None)
+        return reading.positions(wanted, names, self.n_features_in_, what)
+
+    def _relevant(
+        self, judge: Any, search: Search, chosen: list[int], units: list[list[int]]
+    ) -> list[int]:
+        """Return the features that are informative by themselves and not chosen, the best first."""
+        p = np.ones(len(units))
+        varied = np.setdiff1d(np.arange(len(units)), search.last)
+        if len(varied):
+            p[varied] = judge.relevance(varied)
+        self.relevance_p_values_ = np.full(self.n_features_in_, np.nan)
+        for u, unit in enumerate(units):
+            self.relevance_p_values_[unit] = p[u]
+        found = np.flatnonzero(rejected(p, self.level)).tolist()
+        return sorted((u for u in found if u not in chosen), key=lambda u: (p[u], u))
+
+    def _keep(self, path: SelectionPath, chosen: list[int], units: list[list[int]]) -> None:
+        """Set the attributes that a search leads to; features beyond its steps have no scores."""
+        self.path_, self.feature_groups_ = path, units
         self.target_entropy_ = path.target_entropy
-        self.feature_groups_ = units
-        if not chosen and path.refused is not None:
-            warnings.warn(
-                f"no feature was selected: the best of {len(units)}, {self.path_.best_refused}, "
-                f"is no more informative about y than chance (level={self.level:g}); ask for a "
-                "number of features to choose them all the same",
-                UserWarning,
-                stacklevel=3,
-            )
+        self.indices_ = np.array([j for u in chosen for j in units[u]], dtype=np.int64)
+        self.names_ = _check_feature_names_in(self)[self.indices_]
+        self.support_ = np.isin(np.arange(self.n_features_in_), self.indices_)
+        self.ranking_ = np.empty(self.n_features_in_, dtype=np.int64)
+        for rank, u in enumerate([*chosen, *path.others(chosen)], start=1):
+            self.ranking_[units[u]] = rank
+        found = np.full((6, len(chosen)), np.nan)
+        for k, s in enumerate(path):
+            found[:, k] = s.score, s.standard_error, s.gain, s.p_value, *s.bounds
+        found = np.repeat(found, [len(units[u]) for u in chosen], axis=1)
+        self.scores_, self.standard_errors_, self.gains_, self.p_values_ = found[:4]
+        self.score_bounds_ = found[4:].T
 
     def terms(self, X: Any, y: Any, sample_weight: Any = None) -> Callable[..., Terms]:
         """Return a function of candidates and given features (numbers of `feature_groups_`).
@@ -305,7 +330,7 @@ class InformationSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         seed = options.seed_of(self.random_state)
         other = clone(self)
         table, _ = other._table(X, y, sample_weight, seed)
-        return terms_of(self.criterion.engine(table, seed, options.threads(self.n_jobs)))
+        return terms_of(self.criterion.engine(table, seed, effective_n_jobs(self.n_jobs)))
 
     def transform(self, X: Any) -> Any:
         """Return the chosen columns of X, in the order they have there."""
@@ -343,34 +368,3 @@ class InformationSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
                 )
             self.criterion = replace(self.criterion, **changes)  # type: ignore[type-var]
         return self
-
-    # ------------------------------------------------------------------ what was given
-
-    def _nominal(self, columns: list[Column]) -> list[bool]:
-        """Tell which columns hold categories."""
-        said = self.categorical_features
-        if isinstance(said, str) and said == "auto":
-            return [column.categorical for column in columns]
-        nominal = [column.kind == "label" for column in columns]
-        for j in self._positions("categorical_features"):
-            nominal[j] = True
-        return nominal
-
-    def _positions(self, what: str) -> list[int]:
-        names = getattr(self, "feature_names_in_", None)
-        return reading.positions(getattr(self, what), names, self.n_features_in_, what)
-
-    def _names(self) -> list[str]:
-        named = getattr(self, "feature_names_in_", None)
-        return [f"x{j}" for j in range(self.n_features_in_)] if named is None else list(named)
-
-    def _units(self, count: int) -> list[list[int]]:
-        """Return the columns of each feature: groups, and all others alone."""
-        names = getattr(self, "feature_names_in_", None)
-        given = self.feature_groups or []
-        groups = [reading.positions(g, names, count, "feature_groups") for g in given]
-        grouped = [j for group in groups for j in group]
-        if len(set(grouped)) < len(grouped):
-            raise ValueError("feature_groups: a column is in two groups; each may be in one")
-        alone = [[j] for j in range(count) if j not in grouped]
-        return sorted(alone + [g for g in groups if g], key=lambda unit: unit[0])

@@ -32,16 +32,35 @@ class Variable:
     @cached_property
     def values(self) -> np.ndarray:
         """Codes of the distinct values, all columns together."""
-        return codes(*self.numbers.T, *self.symbols.T)
+        return _arrays.numbered(*self.numbers.T, *self.symbols.T)
 
     @property
     def constant(self) -> bool:
         """Whether there is one value only."""
         return not self.values.any()
 
+    @property
+    def nominal(self) -> np.ndarray:
+        """What is compared by equality: symbols, and whether a number is missing."""
+        missing = np.isnan(self.numbers)
+        return np.hstack([self.symbols, missing[:, missing.any(axis=0)].astype(np.int64)])
+
     def standardized(self, weights: np.ndarray | None) -> np.ndarray:
         """Return the numeric columns with mean 0 and deviation 1 (a constant one as zeros)."""
-        return _standardized(self.numbers, weights)
+        # Squares neither overflow nor vanish; a power of 2 changes no digit.
+        X = self.numbers
+        X = np.ldexp(X, -np.frexp(np.nanmax(np.abs(X), axis=0, initial=0.0))[1])
+        w = np.where(np.isnan(X), 0.0, 1.0 if weights is None else weights[:, None])
+        total = np.maximum(w.sum(axis=0), np.finfo(float).tiny)
+        X = X - np.where(np.isnan(X[:1]), 0.0, X[:1])  # keeps digits where the mean is large
+        mean = np.nansum(w * X, axis=0) / total
+        deviation = np.sqrt(np.nansum(w * (X - mean) ** 2, axis=0) / total)
+        flat = ~(deviation > 1e-14 * np.abs(mean)) | (
+            np.nanmax(np.abs(X), axis=0, initial=0.0) == 0
+        )
+        return np.asarray(
+            np.where(flat & ~np.isnan(X), 0.0, (X - mean) / np.where(flat, 1, deviation))
+        )
 
     def signature(self, standardize: bool, weights: np.ndarray | None) -> bytes:
         """Return bytes that are equal for variables with the same information."""
@@ -57,35 +76,8 @@ class Variable:
     def gram(self, kernel: Kernel, standardize: bool, weights: np.ndarray | None) -> Gram:
         """Return the Gram: the kernel on numbers, equality on symbols and on being missing."""
         numbers = self.standardized(weights) if standardize else self.numbers
-        missing = np.isnan(self.numbers)
-        parts = []
-        if numbers.shape[1]:
-            parts.append(gram(np.where(missing, 0.0, numbers), kernel, weights=weights))
-        nominal = np.hstack([self.symbols, missing[:, missing.any(axis=0)].astype(np.int64)])
-        if nominal.shape[1]:
-            parts.append(gram(nominal, Delta(), weights=weights))
-        return joint(*parts)
-
-
-def codes(*columns: np.ndarray) -> np.ndarray:
-    """Number the distinct rows of aligned columns from 0, in the order of their values."""
-    joint = np.zeros(len(columns[0]), dtype=np.int64)
-    for column in columns:
-        _, part = np.unique(column, return_inverse=True)
-        _, joint = np.unique(joint * (int(part.max()) + 1) + part, return_inverse=True)
-    return np.asarray(joint, dtype=np.int64)
-
-
-def _standardized(X: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
-    # Squares neither overflow nor vanish; a power of 2 changes no digit.
-    X = np.ldexp(X, -np.frexp(np.nanmax(np.abs(X), axis=0, initial=0.0))[1])
-    w = np.where(np.isnan(X), 0.0, 1.0 if weights is None else weights[:, None])
-    total = np.maximum(w.sum(axis=0), np.finfo(float).tiny)
-    X = X - np.where(np.isnan(X[:1]), 0.0, X[:1])  # keeps digits where the mean is large
-    mean = np.nansum(w * X, axis=0) / total
-    deviation = np.sqrt(np.nansum(w * (X - mean) ** 2, axis=0) / total)
-    flat = ~(deviation > 1e-14 * np.abs(mean)) | (np.nanmax(np.abs(X), axis=0, initial=0.0) == 0)
-    return np.asarray(np.where(flat & ~np.isnan(X), 0.0, (X - mean) / np.where(flat, 1, deviation)))
+        parts = [(np.nan_to_num(numbers), kernel), (self.nominal, Delta())]
+        return joint(*[gram(x, k, weights=weights) for x, k in parts if x.shape[1]])
 
 
 @dataclass(frozen=True, eq=False)

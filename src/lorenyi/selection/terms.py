@@ -112,13 +112,13 @@ class SampledTerms(Terms):
 
     def joint(self, given: Features, target: bool) -> np.ndarray:
         """Return S(x, given), or S(x, given, y) with the target."""
-        found = self.engine.joint(self.features, given, target, self.look)
-        return found[:, : self.count].ravel()
+        found = self.engine.joint(self.features, given, self.look)
+        return found[int(target), :, : self.count].ravel()
 
     def alone(self, given: Features, target: bool) -> np.ndarray:
         """Return S(given), or S(given, y) with the target."""
-        found = self.engine.alone(given, target, self.look)[: self.count]
-        return np.tile(found, len(self.features))
+        found = self.engine.alone(given, self.look)[int(target), : self.count]
+        return np.resize(found, len(self.candidates))
 
 
 class CertifiedTerms(Terms):
