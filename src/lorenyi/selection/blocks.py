@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from typing import Literal, NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import ndtri
@@ -13,8 +13,6 @@ from scipy.stats import rankdata
 from lorenyi.data.sources import slices
 from lorenyi.selection.sampled import Features
 from lorenyi.selection.table import Variable
-
-Scale: TypeAlias = Literal["ranks", "standard", "none"]
 
 CHUNK = 2**18  # numbers of a piece of a kernel: they stay in the cache
 WIDE = 64  # candidates of such a piece
@@ -29,13 +27,13 @@ class Feature(NamedTuple):
     labels: np.ndarray  # e x n, codes
 
     @classmethod
-    def of(cls, variable: Variable, bandwidth: float, scale: Scale) -> Feature:
-        """Give numbers a common scale; being missing is a label."""
-        X = variable.standardized(None) if scale == "standard" else variable.numbers
-        if scale == "ranks":
-            X = np.array([_normal_scores(x) for x in X.T]).reshape(X.T.shape).T
-        numbers = np.nan_to_num(X) / bandwidth
-        return cls(numbers.T.astype(np.float32), variable.nominal.T.astype(np.int32))
+    def of(cls, variable: Variable, bandwidth: float, ranks: bool, standardize: bool) -> Feature:
+        """Give numbers a common scale, by ranks or by standard deviations."""
+        X = variable.standardized(None) if standardize and not ranks else variable.numbers
+        numbers = np.nan_to_num([_normal_scores(x) if ranks else x for x in X.T]) / bandwidth
+        return cls(
+            numbers.reshape(X.T.shape).astype(np.float32), variable.nominal.T.astype(np.int32)
+        )
 
     @property
     def kind(self) -> tuple[int, int]:

@@ -21,7 +21,7 @@ import numpy as np
 from lorenyi import _arrays
 from lorenyi._progress import counted
 from lorenyi._threads import cores, parallel
-from lorenyi.selection.blocks import LEAST, PAIR_SHIFTS, Block, Feature, Scale, log_weights, weights
+from lorenyi.selection.blocks import LEAST, PAIR_SHIFTS, Block, Feature, log_weights, weights
 from lorenyi.selection.sampled import GROUPS, Features, Look, Sampled, replicated
 from lorenyi.selection.table import Table
 
@@ -47,8 +47,8 @@ class Pairs(Sampled):
         Features and target; rows with frequencies are repeated.
     bandwidth : float
         Of numbers, in standard deviations.
-    scale : {"ranks", "standard", "none"}
-        Whether numbers become normal scores, are standardized, or stay as they are.
+    ranks : bool
+        Whether numbers become normal scores; else they are standardized, if those of the table are.
     smoothing, share : float
         Of the information of neighbors, as in `NeighborInformation`.
     seed : int
@@ -61,15 +61,16 @@ class Pairs(Sampled):
         self,
         table: Table,
         bandwidth: float = 1.0,
-        scale: Scale = "ranks",
+        ranks: bool = True,
         smoothing: float = 1.0,
         share: float = 0.2,
         seed: int = 0,
         workers: int | None = None,
     ) -> None:
         self.smoothing, self.share, self.seed, self.workers = smoothing, share, seed, workers
-        self._features = [Feature.of(v, bandwidth, scale) for v in table.features]
-        self._target = Feature.of(table.target, 1.0, "ranks" if scale == "ranks" else "standard")
+        standard = table.standardize
+        self._features = [Feature.of(v, bandwidth, ranks, standard) for v in table.features]
+        self._target = Feature.of(table.target, 1.0, ranks, True)
         order = np.argsort(_arrays.hashed(seed, 41, len(table))[:, 0])
         self.count = max(1, len(order) // BLOCK_ROWS)
         self.size = len(order) // self.count

@@ -223,9 +223,9 @@ class InformationSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         first = dict.fromkeys(
             unit_of[j] for j in self._positions("must_include", self.must_include)
         )
-        search = options.search(self, table, names, tuple(first))
+        search = Search(self, table, names, tuple(first), judge)
         with one_thread(), reporting(self.progress, search.count, "features") as report:
-            path = getattr(search, self.direction)(judge, report)
+            path = getattr(search, self.direction)(report)
             chosen = list(path.features)
             if self.n_features_to_select == "smallest" and chosen and isinstance(judge, Sampling):
                 size = judge.smallest(path.features)
