@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from scipy.special import ndtri
@@ -14,46 +13,18 @@ from lorenyi.data.sources import slices
 from lorenyi.selection.sampled import Features
 from lorenyi.selection.table import Variable
 
-Scale: TypeAlias = Literal["ranks", "standard", "none"]
-
 CHUNK = 2**18  # numbers of a piece of a kernel: they stay in the cache
 WIDE = 64  # candidates of such a piece
 LEAST = 1e-12  # a weight below is none
 PAIR_SHIFTS = 32  # pairs a row from which pairs of features are ranked
 
 
-class Feature(NamedTuple):
-    """One feature, or the target, as kernels read it."""
-
-    numbers: np.ndarray  # d x n, over the bandwidth, float32
-    labels: np.ndarray  # e x n, codes
-
-    @classmethod
-    def of(cls, variable: Variable, bandwidth: float, scale: Scale) -> Feature:
-        """Give numbers a common scale; being missing is a label."""
-        X = variable.standardized(None) if scale == "standard" else variable.numbers
-        if scale == "ranks":
-            X = np.array([_normal_scores(x) for x in X.T]).reshape(X.T.shape).T
-        numbers = np.nan_to_num(X) / bandwidth
-        return cls(numbers.T.astype(np.float32), variable.nominal.T.astype(np.int32))
-
-    @property
-    def kind(self) -> tuple[int, int]:
-        """How many columns of numbers and of labels it has."""
-        return len(self.numbers), len(self.labels)
-
-    def take(self, rows: np.ndarray) -> Feature:
-        """Return the feature at some rows."""
-        return Feature(self.numbers[:, rows], self.labels[:, rows])
-
-    def apart(self, i: np.ndarray, j: np.ndarray) -> np.ndarray:
-        """Return how far rows i and j are apart: squared distances, and how many labels differ."""
-        found = np.zeros((2, *np.broadcast_shapes(i.shape, j.shape)), np.float32)
-        for x in self.numbers:
-            found[0] += (x[i] - x[j]) ** 2
-        for x in self.labels:
-            found[1] += x[i] != x[j]
-        return found
+def prepared(variable: Variable, bandwidth: float, ranks: bool, standardize: bool) -> Variable:
+    """Return a variable as kernels read it: numbers in bandwidths, and being missing as a label."""
+    X = variable.standardized(None) if standardize and not ranks else variable.numbers
+    numbers = np.nan_to_num([_normal_scores(x) if ranks else x for x in X.T]) / bandwidth
+    numbers = numbers.reshape(X.T.shape).T.astype(np.float32)
+    return Variable(numbers, variable.nominal.astype(np.int32))
 
 
 def _normal_scores(x: np.ndarray) -> np.ndarray:
@@ -68,33 +39,47 @@ def _normal_scores(x: np.ndarray) -> np.ndarray:
     return out
 
 
-def kernel(features: Sequence[Feature], rows: slice) -> np.ndarray:
-    """Return the kernel of some rows with all, for features of a kind: rows x n x features."""
-    kind = features[0].kind
+def apart(variable: Variable, i: np.ndarray, j: np.ndarray) -> np.ndarray:
+    """Return how far rows i and j are apart: squared distances, and how many labels differ."""
+    found = np.zeros((2, *np.broadcast_shapes(i.shape, j.shape)), np.float32)
+    for x in variable.numbers.T:
+        found[0] += (x[i] - x[j]) ** 2
+    for x in variable.symbols.T:
+        found[1] += x[i] != x[j]
+    return found
+
+
+def _kind(variable: Variable) -> tuple[int, int]:
+    return variable.numbers.shape[1], variable.symbols.shape[1]
+
+
+def kernel(variables: Sequence[Variable], rows: slice) -> np.ndarray:
+    """Return the kernel of some rows with all, for variables of a kind: rows x n x variables."""
+    kind = _kind(variables[0])
     if kind == (1, 0):
-        x = np.array([f.numbers[0] for f in features]).T
+        x = np.array([v.numbers[:, 0] for v in variables]).T
         difference = x[rows, None, :] - x[None, :, :]
         np.multiply(difference, difference, out=difference)
         return np.asarray(np.exp(np.negative(difference, out=difference), out=difference))
     if kind == (0, 1):
-        x = np.array([f.labels[0] for f in features]).T
+        x = np.array([v.symbols[:, 0] for v in variables]).T
         return np.asarray(x[rows, None, :] == x[None, :, :], dtype=np.float32)
-    j = np.arange(features[0].numbers.shape[1])
-    return np.stack([weights(f.apart(j[rows, None], j), 1.0) for f in features], axis=2)
+    j = np.arange(len(variables[0].numbers))
+    return np.stack([weights(apart(v, j[rows, None], j), 1.0) for v in variables], axis=2)
 
 
-def weights(apart: np.ndarray, power: float) -> np.ndarray:
+def weights(distance: np.ndarray, power: float) -> np.ndarray:
     """Return the product of kernels to a power, which widens all bandwidths by a common factor."""
-    return np.asarray(np.exp(log_weights(apart, power)))
+    return np.asarray(np.exp(log_weights(distance, power)))
 
 
-def log_weights(apart: np.ndarray, power: float) -> np.ndarray:
+def log_weights(distance: np.ndarray, power: float) -> np.ndarray:
     """Return the logarithms of such weights.
 
     Labels that differ count (1 - power)^3: a label of two levels then gains as much of its
     effective share of pairs as a number does.
     """
-    squares, differing = apart
+    squares, differing = distance
     label = np.log(max((1.0 - power) ** 3, LEAST))
     return np.asarray(np.float32(-power) * squares + np.float32(label) * differing)
 
@@ -102,9 +87,9 @@ def log_weights(apart: np.ndarray, power: float) -> np.ndarray:
 class Block:
     """Some rows, all pairs of them, and how far these are apart in the given features."""
 
-    def __init__(self, features: Sequence[Feature], target: Feature, smoothing: float) -> None:
+    def __init__(self, features: Sequence[Variable], target: Variable, smoothing: float) -> None:
         self.features, self.smoothing = features, smoothing
-        self.n = n = target.numbers.shape[1]
+        self.n = n = len(target.numbers)
         self.t = kernel([target], slice(0, n))[:, :, 0].copy()
         np.fill_diagonal(self.t, 0.0)
         self.p = self.t.sum(axis=1, dtype=np.float64) / (n - 1)
@@ -123,7 +108,7 @@ class Block:
     def apart_in(self, feature: int) -> np.ndarray:
         """Return how far all rows are apart in one feature."""
         rows = np.arange(self.n)
-        return self.features[feature].apart(rows[:, None], rows)
+        return apart(self.features[feature], rows[:, None], rows)
 
     def sums(self, w: np.ndarray) -> np.ndarray:
         """Return the sums over j of weights w and of w t for each row, without itself: rows x 2."""
@@ -161,7 +146,7 @@ class Block:
                 both[:, 2 * b + k] = part[order].take(order, axis=1)
         kinds = defaultdict(list)
         for k, f in enumerate(features.tolist()):
-            kinds[self.features[f].kind].append(k)
+            kinds[_kind(self.features[f])].append(k)
         found = np.empty((n, 2 * len(orders), len(features)), np.float32)
         for some in [same[part] for same in kinds.values() for part in slices(len(same), WIDE)]:
             alike = [self.features[f] for f in features[some]]
@@ -175,8 +160,8 @@ class Block:
         rows = np.arange(self.n)
         for shift in range(1, PAIR_SHIFTS + 1):
             others = (rows + shift) % self.n
-            apart = [self.features[f].apart(rows, others) for f in features.tolist()]
-            w = weights(np.stack(apart, axis=2), 1.0)
+            each = [apart(self.features[f], rows, others) for f in features.tolist()]
+            w = weights(np.stack(each, axis=2), 1.0)
             t = self.t[rows, others]
             plain += w.T @ w
             same += (w * t[:, None]).T @ w

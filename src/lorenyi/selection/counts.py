@@ -101,21 +101,8 @@ def equal_frequency(x: np.ndarray, bins: int, weights: np.ndarray | None = None)
 
     With the points sorted, the edges are the values at the positions (from 0)
     :math:`\lfloor n j / b \rfloor - 1`, j = 1, ..., b, and the code of a value is the number of
-    edges below it, so that equal values share a bin.
+    edges below it, so that equal values share a bin. Weight 2 is a value given twice.
 
-    Parameters
-    ----------
-    x : array of n
-        Values, finite.
-    bins : int
-        b, at least 2.
-    weights : array of n, optional
-        Frequencies: weight 2 is a value given twice.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from lorenyi.selection.counts import equal_frequency
     >>> equal_frequency(np.array([5.0, 1.0, 2.0, 2.0, 9.0, 7.0]), 3)
     array([1, 0, 0, 0, 2, 2])
     """

@@ -28,7 +28,6 @@ import numpy as np
 from lorenyi.functionals import CollisionEntropy, Renyi
 from lorenyi.intervals import positive, ratio
 from lorenyi.kernels import Gaussian
-from lorenyi.selection.blocks import Scale
 from lorenyi.selection.counts import Counts
 from lorenyi.selection.pairs import Pairs
 from lorenyi.selection.spectra import Kernels
@@ -123,8 +122,7 @@ class Criterion(BaseCriterion):
                 f"kernel={kernel!r}: {self.entropy!r} in a selection needs a Gaussian with a "
                 "number, such as Gaussian(1.0); give a Renyi entropy for other kernels"
             )
-        scale: Scale = "standard" if table.standardize else "none"
-        return Pairs(table, float(kernel.sigma), scale, seed=seed, workers=workers)
+        return Pairs(table, float(kernel.sigma), ranks=False, seed=seed, workers=workers)
 
     @property
     def max_rows(self) -> int | None:
@@ -197,7 +195,7 @@ class NeighborInformation(BaseCriterion):
 
     def engine(self, table: Table, seed: int = 0, workers: int | None = None) -> Pairs:
         """Return pairs of rows."""
-        return Pairs(table, self.bandwidth, "ranks", self.smoothing, self.share, seed, workers)
+        return Pairs(table, self.bandwidth, True, self.smoothing, self.share, seed, workers)
 
     @property
     def max_rows(self) -> int | None:

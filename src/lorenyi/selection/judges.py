@@ -79,17 +79,14 @@ class Sampling:
     def __init__(self, criterion: BaseCriterion, engine: Sampled) -> None:
         self.criterion, self.engine = criterion, engine
 
-    def _terms(self, candidates: np.ndarray, chosen: Features, look: Look) -> SampledTerms:
-        return SampledTerms(self.engine, candidates, chosen, look, self.engine.width(look))
-
     def values(self, candidates: np.ndarray, chosen: Features, look: Look) -> np.ndarray:
         """Return the scores: candidates x (1 + groups), or x permutations."""
-        found = self.criterion.score(self._terms(candidates, chosen, look))
+        found = self.criterion.score(SampledTerms(self.engine, candidates, chosen, look))
         return np.asarray(found).reshape(len(candidates), -1)
 
     def reached(self, features: Features, look: Look) -> np.ndarray:
         """Return the score of features that were chosen in this order, and its replicates."""
-        terms = self._terms(np.array(features[-1:]), features[:-1], look)
+        terms = SampledTerms(self.engine, np.array(features[-1:]), features[:-1], look)
         return _measured(np.reshape(self.criterion.reached(terms), (1, -1)))
 
     def step(self, candidates: np.ndarray, chosen: Features) -> Step:
@@ -113,10 +110,8 @@ class Sampling:
             left, blocks = left[close], min(2 * blocks, self.engine.count)
         ties = left[(lead <= error) & (np.arange(len(left)) != best)]
         feature, look = int(candidates[left[best]]), Look(blocks)
-        before = self.criterion.before(  # first: a path is only made longer
-            SampledTerms(self.engine, np.zeros(1, dtype=np.int64), chosen, look, 1)
-        )
-        whole = self.reached((*chosen, feature), look)
+        before = self.criterion.before(SampledTerms(self.engine, candidates[:1], chosen, look))
+        whole = self.reached((*chosen, feature), look)  # last: a path is only made longer
         score = float(whole[0, 0])
         return Step(
             feature=feature,

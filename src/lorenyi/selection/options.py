@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Sequence
 from numbers import Integral, Real
 from typing import Any
 
-import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from lorenyi.kernels import Kernel
 from lorenyi.selection.criteria import BaseCriterion, NeighborInformation
-from lorenyi.selection.search import Search
-from lorenyi.selection.table import Table
 
 CONSTRAINTS: dict[str, list[Any]] = {
     "criterion": [BaseCriterion],
@@ -65,38 +60,18 @@ def check(selector: Any) -> None:
         raise ValueError(f"direction='backward' needs a number of features, not {wanted!r}")
 
 
-def search(selector: Any, table: Table, names: Sequence[str], first: Sequence[int]) -> Search:
-    """Return the search that the options ask for; `first` are features that come first."""
-    seconds = np.inf if selector.max_seconds is None else float(selector.max_seconds)
-    return Search(
-        names,
-        len(names) if ends(selector) else _count(selector, len(names), max(len(first), 1)),
-        first,
-        last=[u for u, feature in enumerate(table.features) if feature.constant],
-        same=table.repeated(),
-        start={"single": 1, "pair": 2, "triple": 3}[selector.start],
-        floating=selector.floating,
-        tested=ends(selector) or selector.n_permutations is not None,
-        ends=ends(selector),
-        level=selector.level,
-        tol=selector.tol,
-        permutations=selector.n_permutations,
-        deadline=time.monotonic() + seconds,
-    )
-
-
-def _count(selector: Any, features: int, least: int) -> int:
-    """Return how many features to choose: a number, or a share of them."""
-    wanted = count = selector.n_features_to_select
+def count(selector: Any, features: int, least: int) -> int:
+    """Return how many features to choose at most: a number, or a share of them."""
+    wanted = found = features if ends(selector) else selector.n_features_to_select
     if isinstance(wanted, Real) and not isinstance(wanted, Integral) and 0 < float(wanted) <= 1:
-        count = max(1, round(float(wanted) * features))
-    whole = isinstance(count, Integral) and not isinstance(count, bool)
-    if not whole or not least <= count <= features:
+        found = max(1, round(float(wanted) * features))
+    whole = isinstance(found, Integral) and not isinstance(found, bool)
+    if not whole or not least <= found <= features:
         raise ValueError(
             f"n_features_to_select={wanted!r}: it must be 'auto', 'relevant', 'smallest', a share, "
             f"or an integer from {least} to the {features} features of X"
         )
-    return int(count)
+    return int(found)
 
 
 def seed_of(random_state: Any) -> int:

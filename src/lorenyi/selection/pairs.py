@@ -21,7 +21,7 @@ import numpy as np
 from lorenyi import _arrays
 from lorenyi._progress import counted
 from lorenyi._threads import cores, parallel
-from lorenyi.selection.blocks import LEAST, PAIR_SHIFTS, Block, Feature, Scale, log_weights, weights
+from lorenyi.selection.blocks import LEAST, PAIR_SHIFTS, Block, log_weights, prepared, weights
 from lorenyi.selection.sampled import GROUPS, Features, Look, Sampled, replicated
 from lorenyi.selection.table import Table
 
@@ -41,35 +41,24 @@ Shown: TypeAlias = tuple[np.ndarray, np.ndarray]
 class Pairs(Sampled):
     """Entropies of order 2 and information of neighbors, from blocks of rows.
 
-    Parameters
-    ----------
-    table : Table
-        Features and target; rows with frequencies are repeated.
-    bandwidth : float
-        Of numbers, in standard deviations.
-    scale : {"ranks", "standard", "none"}
-        Whether numbers become normal scores, are standardized, or stay as they are.
-    smoothing, share : float
-        Of the information of neighbors, as in `NeighborInformation`.
-    seed : int
-        Of the rows that make up the blocks, and of permutations.
-    workers : int or None
-        Threads at most.
+    Frequencies of rows are not used. With `ranks`, numbers become normal scores; else they are
+    standardized if those of the table are. See `NeighborInformation` for `smoothing` and `share`.
     """
 
     def __init__(
         self,
         table: Table,
         bandwidth: float = 1.0,
-        scale: Scale = "ranks",
+        ranks: bool = True,
         smoothing: float = 1.0,
         share: float = 0.2,
         seed: int = 0,
         workers: int | None = None,
     ) -> None:
         self.smoothing, self.share, self.seed, self.workers = smoothing, share, seed, workers
-        self._features = [Feature.of(v, bandwidth, scale) for v in table.features]
-        self._target = Feature.of(table.target, 1.0, "ranks" if scale == "ranks" else "standard")
+        standard = table.standardize
+        self._features = [prepared(v, bandwidth, ranks, standard) for v in table.features]
+        self._target = prepared(table.target, 1.0, ranks, True)
         order = np.argsort(_arrays.hashed(seed, 41, len(table))[:, 0])
         self.count = max(1, len(order) // BLOCK_ROWS)
         self.size = len(order) // self.count
@@ -108,11 +97,9 @@ class Pairs(Sampled):
         return found[:, :1] if look.permutations else found
 
     def _collisions(self, sums: list[np.ndarray], look: Look) -> np.ndarray:
-        at = ([s[:, k::2] / (self.size - 1) for s in sums] for k in (0, 1))
-        means = np.array([self._mean(rows, look) for rows in at])
-        if (
-            not look.permutations
-        ):  # each row is in as many pairs as the first as it is as the second
+        both = ([s[:, k::2] / (self.size - 1) for s in sums] for k in (0, 1))
+        means = np.array([self._mean(rows, look) for rows in both])
+        if not look.permutations:  # a row is first in as many pairs as it is second
             means = 2 * means - means[:, :, :1]
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.asarray(-np.log2(means))

@@ -50,11 +50,9 @@ class SelectionPath(Sequence[Step]):
         self.dropped: list[int] = []
 
     def __len__(self) -> int:
-        """Number of steps."""
         return len(self.steps)
 
     def __getitem__(self, index: Any) -> Any:
-        """Return a step, or several."""
         return self.steps[index]
 
     @property
@@ -106,7 +104,6 @@ class SelectionPath(Sequence[Step]):
         return lines
 
     def __repr__(self) -> str:
-        """Show a table of the steps."""
         columns = [list(column) for column in zip(*self._lines(), strict=True)]
         widths = [max(map(len, column)) for column in columns]
         padded = [[cell.ljust(w) for cell in c] for c, w in zip(columns, widths, strict=True)]

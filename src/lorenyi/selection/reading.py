@@ -15,10 +15,8 @@ from lorenyi.data.reading import in_memory, is_elsewhere, read_columns, row_coun
 from lorenyi.gram.ready import points_of
 from lorenyi.selection.table import Variable
 
-Columns = Any  # positions, names or a mask
 
-
-def positions(wanted: Columns, names: Sequence[str] | None, count: int, what: str) -> list[int]:
+def positions(wanted: Any, names: Sequence[str] | None, count: int, what: str) -> list[int]:
     """Return the positions of columns given by number, by name or as a mask."""
     one = isinstance(wanted, (str, int, np.integer))
     items: list[Any] = [wanted] if one else list(() if wanted is None else wanted)
@@ -42,9 +40,8 @@ def features_of(selector: Any, X: Any) -> list[Column]:
     kind = getattr(getattr(X, "dtype", None), "kind", "f")
     said = selector.categorical_features
     named = kind in "US" and said is not None and not isinstance(said, str)
-    masked = isinstance(X, np.ma.MaskedArray)
-    typed = getattr(X, "ndim", 0) == 2 and (named or masked or kind == "O")
-    if is_table(X) or typed:
+    typed = named or kind == "O" or isinstance(X, np.ma.MaskedArray)
+    if is_table(X) or (typed and X.ndim == 2):
         columns = read_columns(X)
         validate_data(selector, X, skip_check_array=True)
         return columns
@@ -96,22 +93,15 @@ def variable(given: Sequence[Column], nominal: Sequence[bool] | np.ndarray) -> V
 
 
 def read_target(y: Any, task: str) -> Variable:
-    """Return the target: labels as symbols, numbers of a regression as numbers.
+    """Return one target or several: labels as symbols, numbers of a regression as numbers.
 
-    Parameters
-    ----------
-    y : array or data frame, n or n x t
-        One target or several, which count together.
-    task : {"auto", "classification", "regression"}
-        "auto": as for features: text, booleans, and whole numbers of at most ten distinct values
-        are labels.
+    With task "auto", columns are labels by the rule for features (`Column.categorical`).
     """
     given = read_columns(y, "y")
     require_values(given, False, "y")
     if task == "regression" and any(c.kind == "label" for c in given):
         raise ValueError("task='regression' needs a target of numbers: y has text or categories")
-    labels = {"auto": [c.categorical for c in given], "classification": [True] * len(given)}
-    nominal = labels.get(task, [False] * len(given))
+    nominal = [task == "classification" or (task == "auto" and c.categorical) for c in given]
     return variable(given, nominal)
 
 

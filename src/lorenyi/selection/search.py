@@ -5,43 +5,42 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from lorenyi._progress import Reporter
+from lorenyi.selection import options
 from lorenyi.selection.judges import Judge
 from lorenyi.selection.path import SelectionPath
 from lorenyi.selection.sampled import Features
+from lorenyi.selection.table import Table
 
 TIE = 1e-9  # bits: less is rounding
 
 
-@dataclass(frozen=True)
 class Search:
-    """A greedy search, as a value.
+    """A greedy search with the options of a selector; features that must be in come `first`.
 
     A feature that repeats a chosen one waits until no others are left, and so do constant ones.
     """
 
-    names: Sequence[str]  # of all features
-    count: int  # features to choose, at most
-    first: Sequence[int] = ()  # features that must be in, chosen before all others
-    last: Sequence[int] = ()  # constant features
-    same: Sequence[int] = ()  # a number for each feature, equal where one repeats the other
-    start: int = 1  # features that are chosen together at first: 1, 2 or 3
-    floating: bool = False  # after each step, take out features without which the rest score better
-    tested: bool = False  # whether steps have p-values
-    ends: bool = False  # whether it ends with a step that is not significant, or adds nothing
-    level: float = 0.05  # probability of choosing a feature although none is informative
-    tol: float = 0.0  # bits: what a feature must add to the score, more than that
-    permutations: int | None = None  # to compare with; as many as the level needs by default
-    deadline: float = np.inf  # of `time.monotonic`: no step is begun after it
+    def __init__(
+        self, selector: Any, table: Table, names: Sequence[str], first: Features, judge: Judge
+    ) -> None:
+        self.selector, self.names, self.first, self.judge = selector, names, first, judge
+        self.last = [i for i, feature in enumerate(table.features) if feature.constant]
+        self.same = table.repeated()
+        self.ends = options.ends(selector)
+        self.count = options.count(selector, len(names), max(len(first), 1))
+        self.deadline = time.monotonic() + (selector.max_seconds or np.inf)
 
-    def forward(self, judge: Judge, report: Reporter) -> SelectionPath:
+    def forward(self, report: Reporter) -> SelectionPath:
         """Add the best companion of those chosen before, one at a time."""
-        path, record = SelectionPath(self.names, judge.target_entropy), dict[int, float]()
-        required = self.first or self._best_start(judge)
+        asked, record = self.selector, dict[int, float]()  # the best score of each size
+        path = SelectionPath(self.names, self.judge.target_entropy)
+        required = self.first or self._best_start()
         while len(path) < self.count:
             if time.monotonic() > self.deadline:
                 warnings.warn(
@@ -56,28 +55,28 @@ class Search:
             candidates, fresh = self._candidates(chosen)
             if self.ends and not fresh and not wanted:
                 break
-            step = judge.step(np.array(wanted) if wanted else candidates, chosen)
-            if self.tested and not wanted:
-                p = judge.p_value(step, chosen, self.level, self.permutations)
+            step = self.judge.step(np.array(wanted) if wanted else candidates, chosen)
+            if (self.ends or asked.n_permutations) and not wanted:
+                p = self.judge.p_value(step, chosen, asked.level, asked.n_permutations)
                 step = replace(step, p_value=p)
-                if self.ends and not (p <= self.level + 1e-12 and step.gain > self.tol):
+                if self.ends and not (p <= asked.level + 1e-12 and step.gain > asked.tol):
                     path.refused = step
                     break
             path.steps.append(step)
             many = len(step.candidates) > 1
             done = f"of {len(step.candidates):,} candidates" if many else "given"
             report.step(f"{len(path)}: feature {step.feature} {done}, {step.score:.4f} bits")
-            if self.floating and not wanted:
-                self._step_back(judge, path, record)
+            if asked.floating and not wanted:
+                self._step_back(path, record)
         return path
 
-    def backward(self, judge: Judge, report: Reporter) -> SelectionPath:
+    def backward(self, report: Reporter) -> SelectionPath:
         """Take out the feature without which the rest score best, until `count` are left."""
-        path = SelectionPath(self.names, judge.target_entropy)
+        path = SelectionPath(self.names, self.judge.target_entropy)
         others = [i for i in range(len(self.names)) if i not in (*self.first, *self.last)]
         chosen = [*self.first, *others]
         while len(chosen) > self.count:
-            scores = judge.without(tuple(chosen))
+            scores = self.judge.without(tuple(chosen))
             scores[: len(self.first)] = -np.inf
             worst = chosen.pop(int(np.argmax(scores)))
             path.dropped.insert(0, worst)
@@ -86,16 +85,17 @@ class Search:
             done = path.features
             rest = [i for i in self.first if i not in done][:1]
             rest = rest or [i for i in chosen if i not in done]
-            path.steps.append(judge.step(np.array(rest), done))
+            path.steps.append(self.judge.step(np.array(rest), done))
         return path
 
-    def _best_start(self, judge: Judge) -> Features:
+    def _best_start(self) -> Features:
         candidates, _ = self._candidates(())
-        size = min(self.start, self.count, len(candidates))
+        size = {"single": 1, "pair": 2, "triple": 3}[self.selector.start]
+        size = min(size, self.count, len(candidates))
         if size < 2:
             return ()
-        found = judge.best_sets(candidates, size)
-        alone = judge.step(np.array(found), ()).feature
+        found = self.judge.best_sets(candidates, size)
+        alone = self.judge.step(np.array(found), ()).feature
         return (alone, *(i for i in found if i != alone))
 
     def _candidates(self, chosen: Features) -> tuple[np.ndarray, bool]:
@@ -106,11 +106,11 @@ class Search:
         fresh = [i for i in varied if self.same[i] not in seen]
         return np.array(fresh or varied or free), bool(fresh)
 
-    def _step_back(self, judge: Judge, path: SelectionPath, record: dict[int, float]) -> None:
+    def _step_back(self, path: SelectionPath, record: dict[int, float]) -> None:
         """Take out features as long as the rest are better than any set of that size before."""
         while (size := len(path) - 1) > 1:
             # The last is the one that just came in: leaving it out leads back to where we were.
-            *scores, before = judge.without(path.features).tolist()
+            *scores, before = self.judge.without(path.features).tolist()
             record[size] = max(record.get(size, -np.inf), before)
             free = [k for k, i in enumerate(path.features[:-1]) if i not in self.first]
             worst = max(free, key=lambda k: scores[k], default=None)
@@ -119,6 +119,6 @@ class Search:
             record[size] = scores[worst]
             path.dropped.append(path.steps.pop(worst).feature)
             for k, step in enumerate(path.steps[worst:], start=worst):
-                again = judge.step(np.array([step.feature]), path.features[:k])
+                again = self.judge.step(np.array([step.feature]), path.features[:k])
                 kept = {name: getattr(again, name) for name in ("score", "gain", "bounds", "rows")}
                 path.steps[k] = replace(step, **kept, standard_error=again.standard_error)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -27,9 +27,8 @@ from lorenyi.selection.search import Search
 from lorenyi.selection.table import Table
 from lorenyi.selection.terms import Terms, terms_of
 
-DEFAULT = NeighborInformation()
 
-
+@dataclass(eq=False, repr=False)
 class InformationSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     r"""Choose the features that are jointly most informative about the target.
 
@@ -137,8 +136,8 @@ class InformationSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     >>> from lorenyi.selection import InformationSelector
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(200, 6))
-    >>> y = (X[:, 1] * X[:, 4] > 0).astype(int)     # neither column tells anything alone
-    >>> X[:, 1] += y                                # ... but for a hint
+    >>> y = (X[:, 1] * X[:, 4] > 0).astype(int)     # neither column is informative alone
+    >>> X[:, 1] += y                                # ... now one is
     >>> selector = InformationSelector(2).fit(X, y)
     >>> selector.indices_
     array([1, 4])
@@ -146,53 +145,31 @@ class InformationSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     (200, 2)
     """
 
+    n_features_to_select: int | float | str = "auto"
+    _: KW_ONLY
+    criterion: BaseCriterion = NeighborInformation()
+    kernel: Kernel | None = None
+    standardize: bool = True
+    categorical_features: Any = "auto"
+    feature_groups: Sequence[Any] | None = None
+    must_include: Any = None
+    task: str = "auto"
+    missing: str = "error"
+    direction: str = "forward"
+    floating: bool = False
+    start: str = "single"
+    level: float = 0.05
+    tol: float = 0.0
+    n_permutations: int | None = None
+    max_seconds: float | None = None
+    n_jobs: int | None = None
+    progress: Progress = None
+    random_state: Any = 0
+
     _parameter_constraints = options.CONSTRAINTS
 
-    def __init__(
-        self,
-        n_features_to_select: int | float | str = "auto",
-        *,
-        criterion: BaseCriterion = DEFAULT,
-        kernel: Kernel | None = None,
-        standardize: bool = True,
-        categorical_features: Any = "auto",
-        feature_groups: Sequence[Any] | None = None,
-        must_include: Any = None,
-        task: str = "auto",
-        missing: str = "error",
-        direction: str = "forward",
-        floating: bool = False,
-        start: str = "single",
-        level: float = 0.05,
-        tol: float = 0.0,
-        n_permutations: int | None = None,
-        max_seconds: float | None = None,
-        n_jobs: int | None = None,
-        progress: Progress = None,
-        random_state: Any = 0,
-    ) -> None:
-        self.n_features_to_select = n_features_to_select
-        self.criterion = criterion
-        self.kernel = kernel
-        self.standardize = standardize
-        self.categorical_features = categorical_features
-        self.feature_groups = feature_groups
-        self.must_include = must_include
-        self.task = task
-        self.missing = missing
-        self.direction = direction
-        self.floating = floating
-        self.start = start
-        self.level = level
-        self.tol = tol
-        self.n_permutations = n_permutations
-        self.max_seconds = max_seconds
-        self.n_jobs = n_jobs
-        self.progress = progress
-        self.random_state = random_state
-
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> InformationSelector:
-        """Choose features of X that tell about y.
+        """Choose features of X that are informative about y.
 
         Parameters
         ----------
@@ -223,9 +200,9 @@ class InformationSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         first = dict.fromkeys(
             unit_of[j] for j in self._positions("must_include", self.must_include)
         )
-        search = options.search(self, table, names, tuple(first))
+        search = Search(self, table, names, tuple(first), judge)
         with one_thread(), reporting(self.progress, search.count, "features") as report:
-            path = getattr(search, self.direction)(judge, report)
+            path = getattr(search, self.direction)(report)
             chosen = list(path.features)
             if self.n_features_to_select == "smallest" and chosen and isinstance(judge, Sampling):
                 size = judge.smallest(path.features)
@@ -346,7 +323,6 @@ class InformationSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         return np.asarray(self.support_)
 
     def __sklearn_tags__(self) -> Any:
-        """Tell scikit-learn what this selector takes."""
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
         tags.target_tags.multi_output = True
@@ -356,15 +332,16 @@ class InformationSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
 
     def set_params(self, **params: Any) -> InformationSelector:
         """Set parameters, those of the criterion too: criterion__bandwidth, say."""
-        nested = {k: v for k, v in params.items() if k.startswith("criterion__")}
-        super().set_params(**{k: v for k, v in params.items() if k not in nested})
-        if nested:
-            changes = {k.removeprefix("criterion__"): v for k, v in nested.items()}
-            unknown = sorted(set(changes) - set(self.criterion.get_params()))
-            if unknown:
-                raise ValueError(
-                    f"Invalid parameter criterion__{unknown[0]}: {self.criterion!r} has "
-                    f"{', '.join(self.criterion.get_params())}"
-                )
-            self.criterion = replace(self.criterion, **changes)  # type: ignore[type-var]
+        own = {k: v for k, v in params.items() if not k.startswith("criterion__")}
+        super().set_params(**own)
+        changes = {k.removeprefix("criterion__"): params[k] for k in params if k not in own}
+        if not changes:
+            return self
+        known = self.criterion.get_params()
+        if unknown := sorted(set(changes) - set(known)):
+            raise ValueError(
+                f"Invalid parameter criterion__{unknown[0]}: {self.criterion!r} has "
+                f"{', '.join(known)}"
+            )
+        self.criterion = replace(self.criterion, **changes)  # type: ignore[type-var]
         return self

@@ -27,7 +27,7 @@ class Variable:
 
     def take(self, index: np.ndarray) -> Variable:
         """Return the variable of the rows at these positions."""
-        return replace(self, numbers=self.numbers[index], symbols=self.symbols[index])
+        return Variable(self.numbers[index], self.symbols[index])
 
     @cached_property
     def values(self) -> np.ndarray:
@@ -47,23 +47,23 @@ class Variable:
 
     def standardized(self, weights: np.ndarray | None) -> np.ndarray:
         """Return the numeric columns with mean 0 and deviation 1 (a constant one as zeros)."""
-        # Squares neither overflow nor vanish; a power of 2 changes no digit.
-        X = self.numbers
-        X = np.ldexp(X, -np.frexp(np.nanmax(np.abs(X), axis=0, initial=0.0))[1])
+        largest = np.nanmax(np.abs(self.numbers), axis=0, initial=0.0)
+        X = np.ldexp(self.numbers, -np.frexp(largest)[1])  # squares neither overflow nor vanish
         w = np.where(np.isnan(X), 0.0, 1.0 if weights is None else weights[:, None])
         total = np.maximum(w.sum(axis=0), np.finfo(float).tiny)
         X = X - np.where(np.isnan(X[:1]), 0.0, X[:1])  # keeps digits where the mean is large
         mean = np.nansum(w * X, axis=0) / total
         deviation = np.sqrt(np.nansum(w * (X - mean) ** 2, axis=0) / total)
-        flat = ~(deviation > 1e-14 * np.abs(mean)) | (
-            np.nanmax(np.abs(X), axis=0, initial=0.0) == 0
-        )
-        return np.asarray(
-            np.where(flat & ~np.isnan(X), 0.0, (X - mean) / np.where(flat, 1, deviation))
-        )
+        zero = np.nanmax(np.abs(X), axis=0, initial=0.0) == 0
+        flat = zero | ~(deviation > 1e-14 * np.abs(mean))
+        scaled = (X - mean) / np.where(flat, 1, deviation)
+        return np.where(flat & ~np.isnan(X), 0.0, scaled)
 
     def signature(self, standardize: bool, weights: np.ndarray | None) -> bytes:
-        """Return bytes that are equal for variables with the same information."""
+        """Return bytes that are equal for variables with the same information.
+
+        That is, up to shift and scale of numbers (if these are standardized) and names of symbols.
+        """
         X = np.nan_to_num(self.standardized(weights) if standardize else self.numbers, nan=np.inf)
         leading = np.argmax(np.abs(X) > 0.5 * np.abs(X).max(axis=0, initial=0.0), axis=0)
         negative = X[leading, np.arange(X.shape[1])] < 0
@@ -93,7 +93,6 @@ class Table:
     cluster: Callable[[Any], Spread | None] | None = None
 
     def __len__(self) -> int:
-        """Number of rows."""
         return len(self.target.symbols)
 
     @property
@@ -155,8 +154,8 @@ class Table:
 
         In this order, the chosen ones in theirs.
         """
-        whole = replace(self, features=[self.features[i] for i in (*chosen, feature)])
-        whole = whole.expanded(seed)
+        features = [self.features[i] for i in (*chosen, feature)]
+        whole = replace(self, features=features).expanded(seed)
         *kept, last = whole.features
         orders = [np.argsort(_arrays.hashed(seed, 2 + b, len(whole))[:, 0]) for b in range(count)]
         copies = [last.take(order) for order in orders]
@@ -164,10 +163,7 @@ class Table:
         return replace(whole, features=[*kept, *copies, constant])
 
     def repeated(self) -> list[int]:
-        """Return a number for each feature, equal where one repeats another.
-
-        That is, up to shift and scale of numbers (if these are standardized) and names of symbols.
-        """
+        """Return a number for each feature, equal where one repeats another."""
         seen: dict[bytes, int] = {}
         keys = [feature.signature(self.standardize, self.weights) for feature in self.features]
         return [seen.setdefault(key, u) for u, key in enumerate(keys)]

@@ -99,16 +99,22 @@ class Terms(ABC):
 
 
 class SampledTerms(Terms):
-    """Terms from sampled rows: `count` values of each candidate, one after another.
+    """Terms from sampled rows: `count` values of each candidate, by default all of them.
 
     The first is that of all rows, others are its replicates or permutations, as the look has them.
     """
 
     def __init__(
-        self, engine: Sampled, candidates: np.ndarray, chosen: Features, look: Look, count: int
+        self,
+        engine: Sampled,
+        candidates: np.ndarray,
+        chosen: Features,
+        look: Look,
+        count: int | None = None,
     ) -> None:
-        super().__init__(np.repeat(candidates, count), chosen)
-        self.engine, self.look, self.count, self.features = engine, look, count, candidates
+        self.count = engine.width(look) if count is None else count
+        super().__init__(np.repeat(candidates, self.count), chosen)
+        self.engine, self.look, self.features = engine, look, candidates
 
     def joint(self, given: Features, target: bool) -> np.ndarray:
         """Return S(x, given), or S(x, given, y) with the target."""
