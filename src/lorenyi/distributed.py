@@ -15,7 +15,6 @@ import math
 import uuid
 from collections.abc import Callable, Sequence
 from concurrent.futures import CancelledError
-from functools import partial
 from operator import getitem
 from typing import Any
 
@@ -25,13 +24,13 @@ import numpy as np
 from dask.base import compute, persist
 from dask.dataframe.dispatch import concat
 from dask.delayed import Delayed, delayed
-from distributed import KilledWorker, get_client
+from distributed import KilledWorker
 from distributed.comm.core import CommClosedError
 
 from lorenyi._memory import require_memory
 from lorenyi._threads import one_thread
 from lorenyi.data.blocks import read_blocks, read_frames
-from lorenyi.data.reading import Data, Spread
+from lorenyi.data.reading import Data
 from lorenyi.data.sources import tree_sum
 from lorenyi.data.streams import Engine, Task
 
@@ -120,34 +119,6 @@ def _guarded(function: Callable[..., Any], *parts: Any, **options: Any) -> Any:
             "the Dask scheduler was lost, or cancelled the work: connect a new Client, make the "
             "collection again (what was persisted is gone) and repeat the call"
         ) from error
-
-
-def spread(shared: Any) -> Spread | None:
-    """Send data to the current `Client`, once, for a map over items on its workers.
-
-    It is the result of a task, so that it is recomputed if all workers with a copy are lost.
-    Scattered data would be lost, since Dask drops extra copies. None: there is no client.
-    """
-    try:
-        client = get_client()
-    except ValueError:
-        return None
-    held = _guarded(client.submit, _Shared, shared, pure=False)
-
-    def run(function: Callable[[Any, Any], Any], items: Sequence[Any]) -> list[Any]:
-        futures = client.map(partial(_swapped, function), items, shared=held, pure=False)
-        try:
-            return list(_guarded(client.gather, futures))
-        except BaseException:
-            client.cancel(futures)  # type: ignore[no-untyped-call]
-            raise
-
-    return run
-
-
-def _swapped(function: Callable[[Any, Any], Any], item: Any, shared: _Shared) -> Any:
-    with one_thread():
-        return function(shared.value, item)
 
 
 # ------------------------------------------------------------------------------- reading

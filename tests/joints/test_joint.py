@@ -6,8 +6,8 @@ import pytest
 import lorenyi as lr
 from lorenyi import Auto, Exact, Renyi
 from lorenyi.gram import squared_norm
+from lorenyi.joints import Joints
 from lorenyi.joints.limits import LIMITS
-from lorenyi.selection.spectra import Kernels
 from lorenyi.selection.table import Table, Variable
 
 
@@ -111,7 +111,7 @@ ROOM = 1e-6  # bits that rounding moves below order 1, where null eigenvalues we
 )
 def test_bounds_contain_the_exact_entropy_and_narrow_when_asked(kind, alpha, rank):
     table, entropy = made(kind, 500), Renyi(alpha, rank)
-    information, x = Kernels(table, entropy), np.array([3])
+    information, x = Joints(table.variables(), entropy), np.array([3])
     for given in [(), (1,), (0, 1, 2)]:
         for target in (False, True):
             value = exact(table, entropy, (*given, 3), target)
@@ -138,7 +138,7 @@ def test_bounds_contain_the_exact_entropy_and_narrow_when_asked(kind, alpha, ran
 @pytest.mark.parametrize(("alpha", "rank"), [(0.6, 30), (1.01, 30), (2, 30), (2, None)])
 def test_what_is_too_large_for_all_eigenvalues_is_bounded_without_them(kind, alpha, rank):
     table, entropy = made(kind, LIMITS.dense + 300), Renyi(alpha, rank)
-    information, x = Kernels(table, entropy), np.array([3])
+    information, x = Joints(table.variables(), entropy), np.array([3])
     for target in (False, True):
         value = exact(table, entropy, (0, 1, 2, 3), target)
         for side, enough, tol in [
@@ -158,7 +158,7 @@ def test_what_is_too_large_for_all_eigenvalues_is_bounded_without_them(kind, alp
 def test_features_that_are_chosen_one_after_another_are_the_same_as_those_at_once():
     table, x = made(continuous, LIMITS.dense + 300), np.array([3])
     for target in (False, True):
-        steps, once = (Kernels(table, Renyi(1.01, 30)) for _ in range(2))
+        steps, once = (Joints(table.variables(), Renyi(1.01, 30)) for _ in range(2))
         for given in [(0,), (0, 1), (0, 1, 2)]:
             found = steps.joint(x, given, target, 0.1, "high", np.inf)
         other = once.joint(x, (0, 1, 2), target, 0.1, "high", np.inf)
@@ -176,7 +176,7 @@ def binary_table(n=700, count=9):
 
 def test_small_blocks_have_the_same_eigenvalues_one_by_one_and_together():
     table = binary_table()
-    engine = Kernels(table, Renyi(1, None))
+    engine = Joints(table.variables(), Renyi(1, None))
     joined = engine._made((0, 1, 2), False).join(engine._column(3), labelled=True)
     each = [np.linalg.eigvalsh(part.matrix(double=True)) for part in joined.parts]
     assert len(each) == 4
@@ -185,14 +185,14 @@ def test_small_blocks_have_the_same_eigenvalues_one_by_one_and_together():
 
 def test_a_cheap_bound_that_is_good_enough_costs_no_proof():
     table, x = made(continuous, LIMITS.dense + 300), np.array([3])
-    information = Kernels(table, Renyi(1.01, 30))
+    information = Joints(table.variables(), Renyi(1.01, 30))
     cheap = information.joint(x, (0, 1), False, 1e-6, "high", np.inf)
     again = information.joint(x, (0, 1), False, 1e-6, "high", float(cheap.high[0]))
     assert cheap.high[0] == again.high[0] < np.log2(len(table))
 
 
 def test_what_comes_at_once_is_nothing_where_all_eigenvalues_are_cheap():
-    information, x = Kernels(made(few_values, 60), Renyi(1.01, 10)), np.array([1, 2])
+    information, x = Joints(made(few_values, 60).variables(), Renyi(1.01, 10)), np.array([1, 2])
     for side, enough in (("low", -np.inf), ("high", np.inf)):
         found = information.joint(x, (0,), True, 1e-3, side, enough)
         assert np.allclose(found.high, np.log2(60))
@@ -203,7 +203,7 @@ def test_what_comes_at_once_is_nothing_where_all_eigenvalues_are_cheap():
 
 def test_the_value_is_what_was_measured_and_nothing_before():
     table = made(continuous, 80)
-    engine = Kernels(table, Renyi(1.01, 10))
+    engine = Joints(table.variables(), Renyi(1.01, 10))
     assert np.isnan(engine.joint(np.array([1]), (), False, 1e-6, "high", np.inf).value).all()
     known = engine.joint(np.array([1]), (), False, 1e-6)
     exactly = exact(table, Renyi(1.01, 10), (1,), False)
@@ -213,14 +213,14 @@ def test_the_value_is_what_was_measured_and_nothing_before():
 def test_the_entropy_of_labels_is_that_of_their_frequencies():
     table = made(continuous, 300)
     p = np.bincount(table.target.symbols[:, 0]) / 300
-    found = Kernels(table, Renyi(1)).alone((), True, 1e-9)
+    found = Joints(table.variables(), Renyi(1)).alone((), True, 1e-9)
     assert found == pytest.approx(-np.sum(p * np.log2(p)))
-    assert Kernels(table, Renyi(1)).alone((), False, 1e-9) == 0
+    assert Joints(table.variables(), Renyi(1)).alone((), False, 1e-9) == 0
 
 
 def test_another_solver_is_taken_at_its_word():
     table, entropy = made(continuous, 200), Renyi(1.01, 20, lr.Lanczos(steps=40))
-    found = Kernels(table, entropy).joint(np.array([1]), (0,), True, 1e-9)
+    found = Joints(table.variables(), entropy).joint(np.array([1]), (0,), True, 1e-9)
     A = table.gram(0) * table.gram(1) * table.target_gram()
     assert found.width[0] < 1e-12
     assert found.value[0] == pytest.approx(float(entropy(A)), abs=1e-6)
@@ -232,7 +232,7 @@ def test_a_tie_of_two_orders_of_the_same_rows_is_one():
     x = rng.normal(size=200)
     Z = np.concatenate([x, x]), np.concatenate([x, -x]), np.repeat([0.0, 1.0], 200)
     table = Table([variable(z) for z in Z], variable(symbols=np.tile([0, 1], 200)), None)
-    found = Kernels(table, Renyi(2, 20)).joint(np.array([0, 1]), (2,), False, 1e-10)
+    found = Joints(table.variables(), Renyi(2, 20)).joint(np.array([0, 1]), (2,), False, 1e-10)
     assert np.all(found.width <= 1e-10)
 
 
@@ -242,7 +242,7 @@ def test_of_many_rows_a_factor_says_what_it_can():
     X = np.random.default_rng(0).normal(size=(n, 2))
     y = (X[:, 0] > 0).astype(int)
     table = Table([variable(x) for x in X.T], variable(symbols=y), None)
-    information, x = Kernels(table, Renyi(2, 20)), np.array([1])
+    information, x = Joints(table.variables(), Renyi(2, 20)), np.array([1])
     close = Renyi(2, 20, Auto(tol=1e-2))
     for target in (False, True):
         A = table.gram(0) * table.gram(1)
@@ -253,31 +253,12 @@ def test_of_many_rows_a_factor_says_what_it_can():
         assert information.joint(x, (0,), target, 1e-3).width[0] == found.width[0]
 
 
-def test_workers_measure_what_is_asked_of_them():
-    asked = []
-
-    def spread(table):
-        def send(function, tasks):
-            asked.extend(tasks)
-            return [function(table, task) for task in tasks]
-
-        return send
-
-    table = made(continuous, 120)
-    here = Kernels(table, Renyi(2, 10)).joint(np.arange(1, 4), (0,), True, 1e-6)
-    there = Kernels(Table(table.features, table.target, None, cluster=spread), Renyi(2, 10)).joint(
-        np.arange(1, 4), (0,), True, 1e-6
-    )
-    assert len(asked) == 3
-    assert np.allclose(here.value, there.value, atol=1e-6)
-
-
 def test_far_points_leave_no_numbers_that_make_products_slow():
     """Kernels of distant points underflow to denormal float32 numbers, which must not be kept."""
     X = np.linspace(0, 30, LIMITS.dense + 100)[:, None] * np.ones(2)
     labels = variable(symbols=np.arange(len(X)) % 2)
     table = Table([variable(x) for x in X.T], labels, None, standardize=False)
-    information = Kernels(table, Renyi(2, 20))
+    information = Joints(table.variables(), Renyi(2, 20))
     information.joint(np.array([1]), (0,), False, 0.1)
     kernel = information._made((0,), False).kernel
     assert np.abs(kernel[kernel != 0]).min() >= 1e-18

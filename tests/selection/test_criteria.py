@@ -24,7 +24,6 @@ from lorenyi.selection import (
     Criterion,
     InformationSelector,
     JointInformation,
-    renyi_criteria,
 )
 from lorenyi.selection.counts import equal_frequency
 
@@ -168,17 +167,6 @@ def test_a_criterion_of_ones_own_is_one_formula():
     for entropy in (None, Renyi(2, 20)):
         found = InformationSelector(6, criterion=Relevance(entropy=entropy)).fit(X, Y)
         assert np.all(np.diff(found.scores_) <= 0)
-
-
-def test_the_grid_lays_out_orders_and_ranks():
-    grid = renyi_criteria((0.6, 2.0), (50, None))
-    assert [(c.entropy.alpha, c.entropy.rank) for c in grid] == [
-        (0.6, 50),
-        (0.6, None),
-        (2.0, 50),
-        (2.0, None),
-    ]
-    assert all(type(c) is JMI for c in renyi_criteria(criterion=JMI))
 
 
 @pytest.mark.parametrize(

@@ -7,10 +7,10 @@ import pytest
 
 from lorenyi import Auto, Exact, Renyi
 from lorenyi.intervals import Intervals
+from lorenyi.joints import Joints
 from lorenyi.selection import Criterion, InformationSelector, JointInformation
 from lorenyi.selection.judges import REPORTED
 from lorenyi.selection.race import Race
-from lorenyi.selection.spectra import Kernels
 from lorenyi.selection.table import Table, Variable
 
 
@@ -78,7 +78,7 @@ def test_labels_that_are_all_different_are_no_obstacle(rng):
     assert sorted(found.indices_) == [0, 1, 2, 3]
 
 
-class Misled(Kernels):
+class Misled(Joints):
     """Certified intervals whose most likely values are off."""
 
     off = 0.0
@@ -97,7 +97,7 @@ def test_wrong_values_cost_time_only(alpha, rank):
     y = (X[:, 1] + X[:, 3] * X[:, 5] + 0.3 * rng.normal(size=620) > 0).astype(int)
     entropy, lists = Renyi(alpha, rank), []
     for off in (0.0, -1.0, 0.01, 1.0):
-        information = Misled(table(X, y), entropy)
+        information = Misled(table(X, y).variables(), entropy)
         information.off = off
         race, chosen = Race(JointInformation(entropy), information), ()
         for _ in range(4):
@@ -111,7 +111,7 @@ def test_the_best_pair_is_that_of_all_pairs(rng):
     X = rng.normal(size=(200, 5))
     y = (X[:, 1] * X[:, 4] > 0).astype(int)
     entropy = Renyi(2, 20)
-    race = Race(JointInformation(entropy), Kernels(table(X, y), entropy))
+    race = Race(JointInformation(entropy), Joints(table(X, y).variables(), entropy))
     assert race.best_pair(np.arange(5)) == (1, 4)
 
 
@@ -120,7 +120,9 @@ def test_of_equal_candidates_the_first_wins_without_a_warning(rng):
     x = rng.normal(size=300)
     X = np.column_stack([rng.normal(size=300), x, -x, x])
     entropy = Renyi(1.01, 20)
-    race = Race(JointInformation(entropy), Kernels(table(X, (x > 0).astype(int)), entropy))
+    race = Race(
+        JointInformation(entropy), Joints(table(X, (x > 0).astype(int)).variables(), entropy)
+    )
     assert race.best(np.arange(4), ()) == 1
 
 

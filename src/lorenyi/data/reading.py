@@ -6,10 +6,10 @@ Data that is not in memory is read by modules found by name (`READERS`), importe
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
@@ -31,8 +31,6 @@ from lorenyi.data.sources import Source, hstack
 # The module that reads data whose type comes from a package (or module) of this name, by
 # `read(x, name) -> Data`. A line here and a file add an engine.
 READERS = {"dask": "lorenyi.distributed", "pyarrow._dataset": "lorenyi.data.parquet"}
-
-Spread: TypeAlias = Callable[[Callable[[Any, Any], Any], Sequence[Any]], list[Any]]
 
 
 @dataclass(frozen=True)
@@ -290,13 +288,3 @@ def take_rows(x: Any, rows: np.ndarray, name: str = "x") -> Any:
     if is_frame(x):
         return native_rows(x, rows)
     return as_array(x, name)[rows]
-
-
-def workers_of(x: Any) -> Callable[[Any], Spread | None] | None:
-    """Return a function that sends data to the workers that hold x, or None without workers.
-
-    It is called once with the data that all items share, and returns `map(function, items)`,
-    which gives function(data, item) for each, or None where there are no workers.
-    """
-    module = _reader(x)
-    return getattr(importlib.import_module(module), "spread", None) if module else None

@@ -89,14 +89,6 @@ class Joint:
         settled = wanted.side == "high" and self.off <= 0.5 * wanted.tol
         return wanted.met(self.found) or settled or self._proven <= wanted.tol
 
-    def learned(self, found: Estimate | None, wanted: Wanted) -> None:
-        """Take the result of a worker that was asked for the same."""
-        if found is not None:
-            self._keep(found.low, float(found), found.high, found.failure)
-        self._is_rough = wanted.side != "both"  # so that the worker is asked if it is
-        if not wanted.cheap:
-            self._proven = min(self._proven, wanted.tol)
-
     def until(self, wanted: Wanted, way: Way) -> None:
         """Learn more until that is good enough."""
         joined, rank = way.joined, self.entropy.rank

@@ -19,7 +19,6 @@ from lorenyi.selection.criteria import (
     Criterion,
     JointInformation,
     NeighborInformation,
-    renyi_criteria,
 )
 from lorenyi.selection.path import SelectionPath
 from lorenyi.selection.selector import InformationSelector
@@ -40,5 +39,4 @@ __all__ = [
     "NeighborInformation",
     "SelectionPath",
     "Terms",
-    "renyi_criteria",
 ]

@@ -27,10 +27,10 @@ import numpy as np
 
 from lorenyi.functionals import CollisionEntropy, Renyi
 from lorenyi.intervals import positive, ratio
+from lorenyi.joints import Joints
 from lorenyi.kernels import Gaussian
 from lorenyi.selection.counts import Counts
 from lorenyi.selection.pairs import Pairs
-from lorenyi.selection.spectra import Kernels
 from lorenyi.selection.table import Table
 from lorenyi.selection.terms import Terms
 
@@ -115,7 +115,7 @@ class Criterion(BaseCriterion):
         if self.entropy is None:
             return Counts(table, self.bins, seed)
         if isinstance(self.entropy, Renyi):
-            return Kernels(table, self.entropy, workers)
+            return Joints(table.variables(), self.entropy, workers)
         kernel = table.kernel
         if not isinstance(kernel, Gaussian) or not isinstance(kernel.sigma, (int, float)):
             raise ValueError(
@@ -349,29 +349,3 @@ class DISR(Criterion):
         if not t.chosen:
             return ratio(t.relevance, t.joint((), True))
         return ratio(t.joint_relevance, t.joint_entropy).sum(axis=1)
-
-
-def renyi_criteria(
-    alphas: tuple[float, ...] = (0.6, 1.01, 2.0),
-    ranks: tuple[int | None, ...] = (100, 200, 400),
-    criterion: type[Criterion] = JointInformation,
-) -> list[Criterion]:
-    """Return a criterion for every order and rank, to choose among by cross-validation.
-
-    Parameters
-    ----------
-    alphas : tuple of float
-        Orders.
-    ranks : tuple of int or None
-        Ranks; None is the classical entropy.
-    criterion : type
-        The criterion, made as `criterion(entropy=Renyi(alpha, rank))`.
-
-    Examples
-    --------
-    >>> from lorenyi.selection import renyi_criteria
-    >>> grid = {"select__criterion": renyi_criteria(), "select__n_features_to_select": [5, 10]}
-    >>> len(grid["select__criterion"])
-    9
-    """
-    return [criterion(entropy=Renyi(alpha, rank)) for alpha in alphas for rank in ranks]

@@ -10,11 +10,11 @@ import numpy as np
 from scipy import stats
 
 from lorenyi.intervals import Intervals
+from lorenyi.joints import Joints
 from lorenyi.selection.criteria import BaseCriterion, NeighborInformation
 from lorenyi.selection.pairs import Pairs
 from lorenyi.selection.race import TIE, Race, score
 from lorenyi.selection.sampled import Features, Look, Sampled, leads, standard_errors
-from lorenyi.selection.spectra import Kernels
 from lorenyi.selection.table import Table
 from lorenyi.selection.terms import SampledTerms
 
@@ -218,7 +218,7 @@ def _standard(values: np.ndarray, null: np.ndarray) -> np.ndarray:
 class Certified:
     """Scores as intervals, narrowed until one candidate leads for sure."""
 
-    def __init__(self, criterion: BaseCriterion, table: Table, engine: Kernels, seed: int) -> None:
+    def __init__(self, criterion: BaseCriterion, table: Table, engine: Joints, seed: int) -> None:
         self.criterion, self.table, self.engine, self.seed = criterion, table, engine, seed
         self.race = Race(criterion, engine)
 

@@ -8,9 +8,9 @@ from collections.abc import Callable
 import numpy as np
 
 from lorenyi.intervals import Intervals
+from lorenyi.joints import Joints
 from lorenyi.selection.criteria import BaseCriterion
 from lorenyi.selection.sampled import Features
-from lorenyi.selection.spectra import Kernels
 from lorenyi.selection.terms import CertifiedTerms
 
 TIE = 1e-9  # bits: narrower intervals that still overlap are equal
@@ -23,7 +23,7 @@ Look = Callable[[np.ndarray, float, float | None], Intervals]
 
 def score(
     criterion: BaseCriterion,
-    engine: Kernels,
+    engine: Joints,
     x: np.ndarray,
     chosen: Features,
     tol: float,
@@ -43,7 +43,7 @@ class Race:
     intervals are narrower than `TIE`.
     """
 
-    def __init__(self, criterion: BaseCriterion, engine: Kernels) -> None:
+    def __init__(self, criterion: BaseCriterion, engine: Joints) -> None:
         self.criterion, self.engine = criterion, engine
         self._before: list[int] = []  # candidates of the step before, the best first
 

@@ -17,7 +17,6 @@ from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, v
 from lorenyi._progress import Progress, reporting
 from lorenyi._threads import one_thread
 from lorenyi.data.columns import Column
-from lorenyi.data.reading import workers_of
 from lorenyi.kernels import Gaussian, Kernel
 from lorenyi.selection import options, reading
 from lorenyi.selection.criteria import BaseCriterion, NeighborInformation
@@ -225,7 +224,6 @@ class InformationSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         self, X: Any, y: Any, sample_weight: Any, seed: int
     ) -> tuple[Table, list[list[int]]]:
         """Return what the search reads, and the columns of each of its features."""
-        cluster = workers_of(X)
         most = self.criterion.max_rows
         X, y, sample_weight = reading.looked_at(X, y, sample_weight, most, seed)
         columns = reading.features_of(self, X)
@@ -244,7 +242,7 @@ class InformationSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         table = Table(features, target, weights, self.kernel_, self.standardize).folded()
         if most is not None:
             table = table.expanded(seed)  # a row for each point
-        return replace(table, cluster=cluster), units
+        return table, units
 
     def _categorical(self, columns: list[Column]) -> np.ndarray:
         """Tell which columns hold categories."""

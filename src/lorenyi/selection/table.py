@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
 from lorenyi import _arrays
-from lorenyi.data.reading import Spread
 from lorenyi.gram import Gram, gram, joint
+from lorenyi.joints import Variables
 from lorenyi.kernels import Delta, Gaussian, Kernel
 
 MAX_POINTS = 10**6  # that permutations write out, one row each
@@ -89,8 +88,6 @@ class Table:
     weights: np.ndarray | None = None  # frequencies of the rows
     kernel: Kernel = Gaussian(1.0)  # of numeric columns
     standardize: bool = True  # whether these are standardized before
-    # Sends a table to workers, for candidates to be measured there (`reading.workers_of`).
-    cluster: Callable[[Any], Spread | None] | None = None
 
     def __len__(self) -> int:
         return len(self.target.symbols)
@@ -107,6 +104,18 @@ class Table:
     def target_gram(self) -> Gram:
         """Return the Gram of the target: numbers are standardized, with a Gaussian of 1."""
         return self.target.gram(Gaussian(1.0), True, self.weights)
+
+    def variables(self) -> Variables:
+        """Return features and target for certified entropies of their joints, class by class."""
+        labels = self.target.numbers.shape[1] == 0
+        classes = self.target.values if labels else np.zeros(len(self), dtype=np.int64)
+        order, weights = np.argsort(classes, kind="stable"), self.weights
+        if weights is not None:
+            order = order[weights[order] > 0]
+        rows = self.take(order, None if weights is None else weights[order])
+        codes = [feature.values for feature in rows.features]
+        target = rows.target_gram(), rows.target.values
+        return Variables(rows.gram, codes.__getitem__, *target, labels, self.total)
 
     def take(self, index: np.ndarray, weights: np.ndarray | None) -> Table:
         """Return the table of the rows at these positions."""

@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 
 from lorenyi.intervals import Intervals, stack
-from lorenyi.joints import Side
+from lorenyi.joints import Joints, Side
 from lorenyi.selection.sampled import Features, Look, Sampled
-from lorenyi.selection.spectra import Kernels
 
 TOLERANCE = 1e-2  # bits, of certified terms that are only shown
 
@@ -136,7 +135,7 @@ class CertifiedTerms(Terms):
 
     def __init__(
         self,
-        engine: Kernels,
+        engine: Joints,
         candidates: np.ndarray,
         chosen: Features,
         tol: float,
