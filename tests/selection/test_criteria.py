@@ -198,15 +198,6 @@ def test_bins_are_those_of_the_published_rule(values, bins):
     assert equal_frequency(x, bins).tolist() == published(x, bins).tolist()
 
 
-@given(st.lists(st.tuples(st.integers(-5, 5), st.integers(0, 3)), min_size=2, max_size=40))
-def test_weights_bin_like_repeated_values(pairs):
-    x, w = (np.array(part, dtype=float) for part in zip(*pairs, strict=True))
-    if w.sum() < 5:
-        return
-    repeated = equal_frequency(np.repeat(x, w.astype(int)), 5)
-    assert np.repeat(equal_frequency(x, 5, w), w.astype(int)).tolist() == repeated.tolist()
-
-
 def test_codes_tell_distinct_rows_apart():
     rng = np.random.default_rng(0)
     a, b = rng.integers(0, 4, 50), rng.normal(size=50).round()

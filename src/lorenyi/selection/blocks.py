@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import ndtri
@@ -84,15 +86,31 @@ def log_weights(distance: np.ndarray, power: float) -> np.ndarray:
     return np.asarray(np.float32(-power) * squares + np.float32(label) * differing)
 
 
-class Block:
-    """Some rows, all pairs of them, and how far these are apart in the given features."""
+class Shown(NamedTuple):
+    """What the features of a path show in a block of rows."""
 
-    def __init__(self, features: Sequence[Variable], target: Variable, smoothing: float) -> None:
+    log: np.ndarray  # logarithms of the weights: rows x rows
+    bits: np.ndarray  # neighbor information of each row: rows x 1
+    moves: np.ndarray  # its derivatives in how often each other row occurs: rows x rows
+
+
+class Block:
+    """Some rows, all pairs of them, and how far these are apart in the given features.
+
+    Rows of the same number in `copies` are not compared.
+    """
+
+    def __init__(
+        self, features: Sequence[Variable], target: Variable, copies: np.ndarray, smoothing: float
+    ) -> None:
         self.features, self.smoothing = features, smoothing
         self.n = n = len(target.numbers)
         self.t = kernel([target], slice(0, n))[:, :, 0].copy()
-        np.fill_diagonal(self.t, 0.0)
-        self.p = self.t.sum(axis=1, dtype=np.float64) / (n - 1)
+        self.is_number = target.numbers.shape[1] > 0
+        self._same = np.nonzero(copies[:, None] == copies)  # each row and itself among them
+        self.others = np.maximum(n - np.bincount(self._same[0]), 1)
+        self.t[self._same] = 0.0
+        self.p = self.t.sum(axis=1, dtype=np.float64) / self.others
         self._given: Features = ()
         self._apart = np.zeros((2, n, n), np.float32)
 
@@ -112,7 +130,7 @@ class Block:
 
     def sums(self, w: np.ndarray) -> np.ndarray:
         """Return the sums over j of weights w and of w t for each row, without itself: rows x 2."""
-        np.fill_diagonal(w, 0.0)
+        w[self._same] = 0.0
         same = np.einsum("ij,ij->i", w, self.t, dtype=np.float64)
         return np.stack([w.sum(axis=1, dtype=np.float64), same], axis=1)
 
@@ -133,13 +151,26 @@ class Block:
         ratio = (same / safe + self.smoothing * prior) / (total + self.smoothing)
         return np.where(p > 0, np.log2(ratio), 0.0)
 
+    def moving(self, shown: Shown, before: Shown) -> Shown:
+        """Return what is shown with its derivatives, given what was shown before."""
+        w, t, p = np.exp(shown.log), self.t, np.where(self.p > 0, self.p, 1.0)[:, None]
+        total, same = self.sums(w).T[:, :, None]
+        prior = self.smoothing * np.exp2(before.bits)
+        # The frequency of a label varies; normal scores of a number are always the same ones.
+        of_p = 0.0 if self.is_number else (t / p - 1) / self.others[:, None]
+        moved = (w * t - same * of_p) / p + math.log(2) * prior * before.moves
+        moved = moved / (same / p + prior) - w / (total + self.smoothing)
+        moved[self._same] = 0.0
+        moved[self.p == 0] = 0.0
+        return shown._replace(moves=(moved / math.log(2)).astype(np.float32))
+
     def sums_with(self, w: np.ndarray, features: np.ndarray, orders: np.ndarray) -> np.ndarray:
         """Return the sums over j of w k and of w t k: rows x 2 orders x candidates.
 
         In each order, the kernels k of candidates stay and all else is permuted.
         """
         n = self.n
-        np.fill_diagonal(w, 0.0)
+        w[self._same] = 0.0
         both = np.empty((n, 2 * len(orders), n), np.float32)
         for b, order in enumerate(orders):
             for k, part in enumerate((w, w * self.t)):

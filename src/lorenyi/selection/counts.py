@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cached_property
-
 import numpy as np
 
 from lorenyi import _arrays
@@ -17,20 +15,20 @@ class Counts(Sampled):
     """Shannon's entropies of all rows, counted; numbers that are not discrete are put into bins."""
 
     def __init__(self, table: Table, bins: int, seed: int = 0) -> None:
-        self.table, self.bins, self.seed, self.size = table, bins, seed, len(table)
-        features = [binned(v, bins, table.weights) for v in table.features]
+        table, _ = table.points()
+        self.seed, self.size = seed, len(table)
+        features = [binned(v, bins) for v in table.features]
         self.codes = [*features, np.zeros(self.size, dtype=np.int64)]  # the last is a constant
-        self.target = binned(table.target, bins, table.weights)
+        self.target = binned(table.target, bins)
         self.classes = int(self.target.max()) + 1
-        self.weights = np.ones(self.size) if table.weights is None else table.weights
         self._group = np.arange(self.size) % min(GROUPS, self.size)
-        self._sizes = np.bincount(self._group, weights=self.weights)
+        self._sizes = np.bincount(self._group)
         self._known: dict[tuple[Features, int], np.ndarray] = {}
 
     def joint(self, candidates: np.ndarray, given: Features, look: Look) -> np.ndarray:
         """Return S(x, given) and S(x, given, y) for each candidate x: 2 x c x r."""
         if look.permutations:
-            return self._points._permuted(candidates, given, look)
+            return self._permuted(candidates, given, look)
         both = self._both(given)
         for i in candidates.tolist():
             if (given, i) not in self._known:
@@ -40,7 +38,7 @@ class Counts(Sampled):
     def alone(self, given: Features, look: Look) -> np.ndarray:
         """Return S(given) and S(given, y): 2 x r, or 2 x 1 for all permutations."""
         if look.permutations:
-            return self._points.alone(given, Look(1))[:, :1]
+            return self.alone(given, Look(1))[:, :1]
         return np.asarray(self.joint(np.array([-1]), given, look)[:, 0])
 
     def _permuted(self, candidates: np.ndarray, given: Features, look: Look) -> np.ndarray:
@@ -50,13 +48,6 @@ class Counts(Sampled):
         codes = [self.codes[i] for i in candidates.tolist()]
         found = [[self._entropies(m, x)[:, 0] for m in moved] for x in codes]
         return np.array(found, dtype=np.float64).transpose(2, 0, 1)
-
-    @cached_property
-    def _points(self) -> Counts:
-        """The same with a row for each point: weighted rows are not exchangeable."""
-        if self.table.weights is None:
-            return self
-        return Counts(self.table.expanded(self.seed), self.bins, self.seed)
 
     def _both(self, given: Features) -> np.ndarray:
         """Number the distinct rows of some features and the target, which is the last digit."""
@@ -73,9 +64,9 @@ class Counts(Sampled):
 
     def _shannon(self, code: np.ndarray) -> np.ndarray:
         """Return the mean of -log2 p over all rows, and with the same p without each group."""
-        counts = np.bincount(code, self.weights)
-        bits = np.log2(self._sizes.sum()) - np.log2(np.where(counts > 0, counts, 1.0))
-        return replicated(np.bincount(self._group, self.weights * bits[code]), self._sizes)
+        counts = np.bincount(code)
+        bits = np.log2(self.size) - np.log2(np.maximum(counts, 1))
+        return replicated(np.bincount(self._group, bits[code]), self._sizes)
 
 
 def _dense(code: np.ndarray, classes: int = 1) -> np.ndarray:
@@ -85,31 +76,26 @@ def _dense(code: np.ndarray, classes: int = 1) -> np.ndarray:
     return np.asarray(np.unique(code // classes, return_inverse=True)[1] * classes + code % classes)
 
 
-def binned(variable: Variable, bins: int, weights: np.ndarray | None) -> np.ndarray:
+def binned(variable: Variable, bins: int) -> np.ndarray:
     """Number the distinct rows of a variable, numbers in bins and missing ones in one of theirs."""
     found = np.full(variable.numbers.shape, bins)
     for x, own in zip(variable.numbers.T, found.T, strict=True):
         there = ~np.isnan(x)
         if there.any():
-            part = None if weights is None else weights[there]
-            own[there] = equal_frequency(x[there], bins, part)
+            own[there] = equal_frequency(x[there], bins)
     return _arrays.numbered(*found.T, *variable.symbols.T)
 
 
-def equal_frequency(x: np.ndarray, bins: int, weights: np.ndarray | None = None) -> np.ndarray:
+def equal_frequency(x: np.ndarray, bins: int) -> np.ndarray:
     r"""Return the bin of each value: about as many points in one bin as in another.
 
     With the points sorted, the edges are the values at the positions (from 0)
     :math:`\lfloor n j / b \rfloor - 1`, j = 1, ..., b, and the code of a value is the number of
-    edges below it, so that equal values share a bin. Weight 2 is a value given twice.
+    edges below it, so that equal values share a bin.
 
     >>> equal_frequency(np.array([5.0, 1.0, 2.0, 2.0, 9.0, 7.0]), 3)
     array([1, 0, 0, 0, 2, 2])
     """
-    order = np.argsort(x, kind="stable")
-    ordered = x[order]
-    count = np.arange(1.0, len(x) + 1) if weights is None else np.cumsum(weights[order])
-    places = np.floor(count[-1] * np.arange(1, bins + 1) / bins + 1e-9) - 1
-    index = np.searchsorted(count, np.maximum(places, 0), side="right")
-    edges = ordered[np.minimum(index, len(x) - 1)]
+    places = len(x) * np.arange(1, bins + 1) // bins - 1
+    edges = np.sort(x)[np.maximum(places, 0)]
     return np.searchsorted(edges, x, side="left")

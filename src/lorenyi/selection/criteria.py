@@ -42,6 +42,8 @@ class BaseCriterion(ABC):
 
     #: Whether a score is that of the whole set, so that what a feature adds is a difference.
     of_the_set: ClassVar[bool] = False
+    #: Whether numbers are compared by their ranks alone.
+    by_ranks: ClassVar[bool] = False
 
     @abstractmethod
     def score(self, t: Any) -> Any:
@@ -169,6 +171,7 @@ class NeighborInformation(BaseCriterion):
     rows: int | None = MAX_ROWS
 
     of_the_set: ClassVar[bool] = True
+    by_ranks: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         for name, most in (("bandwidth", np.inf), ("smoothing", np.inf), ("share", 1.0)):

@@ -22,6 +22,7 @@ EQUAL = 1e-7  # bits: sums are in float32
 CLOSE = 2.0  # standard errors behind the best up to which a candidate is scored on more rows
 SCREENED = 3.0  # the same on half the rows of a first look: on five tables no list changed
 BATCH = 12  # permutations at a time
+MEMORY = 2**28  # bytes of sums of permuted candidates that are kept at a time
 SPENT = 0.8  # of the level, on the first look
 SHORTLIST = 64  # pairs of features that look best by order 2, of which the criterion chooses
 NULLS = 20  # permutations of each feature alone; their standardized values are pooled
@@ -108,22 +109,24 @@ class Sampling:
             if blocks == self.engine.count or (close.sum() <= 1 and blocks >= first):
                 break
             left, blocks = left[close], min(2 * blocks, self.engine.count)
-        ties = left[(lead <= error) & (np.arange(len(left)) != best)]
         feature, look = int(candidates[left[best]]), Look(blocks)
         before = self.criterion.before(SampledTerms(self.engine, candidates[:1], chosen, look))
         whole = self.reached((*chosen, feature), look)  # last: a path is only made longer
-        score = float(whole[0, 0])
+        score, whole_error = float(whole[0, 0]), float(standard_errors(whole)[0])
+        # Of candidates only what their own rows vary is known: what others add is as for the best.
+        wider = max(1.0, whole_error / max(errors[left[best]], 1e-300))
+        ties = left[(lead <= wider * error) & (np.arange(len(left)) != best)]
         return Step(
             feature=feature,
             score=score,
-            standard_error=float(standard_errors(whole)[0]),
+            standard_error=whole_error,
             gain=score - float(before[0]),
             p_value=math.nan,
             bounds=(score, score),
             rows=blocks * self.engine.size,
             candidates=candidates,
             scores=scores + (score - float(found[best, 0])),
-            standard_errors=errors,
+            standard_errors=wider * errors,
             ties=candidates[ties],
         )
 
@@ -146,13 +149,20 @@ class Sampling:
             best, above, done = float(np.nanmax(found)), 0, 0
             while done < count and above <= allowed:
                 size = min(BATCH, count - done)
-                null = self.values(step.candidates, chosen, Look(blocks, size, done))
-                above += int(np.sum(np.nanmax(null, axis=0) >= best - EQUAL))
+                null = self._best(step.candidates, chosen, Look(blocks, size, done))
+                above += int(np.sum(null >= best - EQUAL))
                 done += size
             p = min(p, (1 + above) / ((1 + done) * share))
             if above <= allowed:
                 break
         return p
+
+    def _best(self, candidates: np.ndarray, chosen: Features, look: Look) -> np.ndarray:
+        """Return the best score of each permutation."""
+        size = 8 * look.blocks * self.engine.size * len(candidates) * look.permutations
+        parts = np.array_split(candidates, min(-(-size // MEMORY), len(candidates)))
+        each = [np.nanmax(self.values(part, chosen, look), axis=0) for part in parts]
+        return np.asarray(np.max(each, axis=0))
 
     def best_sets(self, candidates: np.ndarray, size: int) -> Features:
         """Return the best set of the pairs that look best, for triples with one more each."""
@@ -163,7 +173,7 @@ class Sampling:
         if size == 2:
             return found[0][1]
         triples = []
-        for _, pair in found[: SHORTLIST // 4]:
+        for _, pair in found:
             others = candidates[~np.isin(candidates, pair)]
             values = self.values(others, pair, look)[:, 0]
             triples.append((float(values.max()), (*pair, int(others[np.argmax(values)]))))

@@ -14,14 +14,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import TypeAlias
 
 import numpy as np
 
 from lorenyi import _arrays
 from lorenyi._progress import counted
 from lorenyi._threads import cores, parallel
-from lorenyi.selection.blocks import LEAST, PAIR_SHIFTS, Block, log_weights, prepared, weights
+from lorenyi.selection.blocks import (
+    LEAST,
+    PAIR_SHIFTS,
+    Block,
+    Shown,
+    log_weights,
+    prepared,
+    weights,
+)
 from lorenyi.selection.sampled import GROUPS, Features, Look, Sampled, replicated
 from lorenyi.selection.table import Table
 
@@ -33,15 +40,13 @@ SHARE_ROWS = 20_000  # pairs of a block from which the effective share is estima
 # Powers of the weights before and of the next feature that are tried for the score of a path; twice
 # as many raise it by 0.01 bits on average over eleven tables.
 POWERS = tuple((before, own) for before in (1.0, 0.7) for own in (1.0, 0.5, 0.2))
-
-# The logarithms of the weights of a path in a block, and the information of each row.
-Shown: TypeAlias = tuple[np.ndarray, np.ndarray]
+TOGETHER = 1.0, 0.5  # powers of all features, for those that are informative only together
 
 
 class Pairs(Sampled):
     """Entropies of order 2 and information of neighbors, from blocks of rows.
 
-    Frequencies of rows are not used. With `ranks`, numbers become normal scores; else they are
+    With `ranks`, numbers become normal scores; else they are
     standardized if those of the table are. See `NeighborInformation` for `smoothing` and `share`.
     """
 
@@ -56,6 +61,7 @@ class Pairs(Sampled):
         workers: int | None = None,
     ) -> None:
         self.smoothing, self.share, self.seed, self.workers = smoothing, share, seed, workers
+        table, self._copies = table.points()
         standard = table.standardize
         self._features = [prepared(v, bandwidth, ranks, standard) for v in table.features]
         self._target = prepared(table.target, 1.0, ranks, True)
@@ -77,7 +83,8 @@ class Pairs(Sampled):
         """Return the first blocks."""
         for rows in self._rows[len(self._blocks) : count]:
             features = [feature.take(rows) for feature in self._features]
-            self._blocks.append(Block(features, self._target.take(rows), self.smoothing))
+            target, copies = self._target.take(rows), self._copies[rows]
+            self._blocks.append(Block(features, target, copies, self.smoothing))
         return self._blocks[:count]
 
     # ------------------------------------------------------------------ entropies of order 2
@@ -97,8 +104,8 @@ class Pairs(Sampled):
         return found[:, :1] if look.permutations else found
 
     def _collisions(self, sums: list[np.ndarray], look: Look) -> np.ndarray:
-        both = ([s[:, k::2] / (self.size - 1) for s in sums] for k in (0, 1))
-        means = np.array([self._mean(rows, look) for rows in both])
+        each = [s / self._blocks[k].others[:, None, None] for k, s in enumerate(sums)]
+        means = np.array([self._mean([s[:, k::2] for s in each], look) for k in (0, 1)])
         if not look.permutations:  # a row is first in as many pairs as it is second
             means = 2 * means - means[:, :, :1]
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -141,16 +148,18 @@ class Pairs(Sampled):
         blocks = self.blocks(FIRST_BLOCKS)
         known, shown = self._path
         if not known or features[: len(known)] != known:
-            known, shown = (), [(np.zeros_like(b.t), np.zeros((b.n, 1))) for b in blocks]
+            known, shown = (), [Shown(0 * b.t, np.zeros((b.n, 1)), 0 * b.t) for b in blocks]
         for feature in features[len(known) :]:
-            longer = partial(_longer, feature, POWERS if known else POWERS[:1])
-            found = parallel(longer, list(zip(blocks, shown, strict=True)), self.workers)
-            best = max(zip(*found, strict=True), key=_information)
-            if not known or _information(best) > _information(shown):
-                shown = best
-            known = (*known, feature)
+            known, pairs = (*known, feature), list(zip(blocks, shown, strict=True))
+            found = parallel(partial(_longer, known), pairs, self.workers)
+            *tried, nothing = zip(*found, strict=True)
+            best = max(tried, key=_information)
+            if len(known) == 1 or _information(best) > max(map(_information, (nothing, shown))):
+                shown = [b.moving(s, old) for s, (b, old) in zip(best, pairs, strict=True)]
         self._path = known, shown
-        return np.asarray(self._mean([bits[:, None] for _, bits in shown], Look(len(blocks)))[0])
+        each = [s.moves.sum(axis=0) for s in shown]  # what a row does to the information of others
+        rows = [s.bits + (m - m.mean())[:, None] for s, m in zip(shown, each, strict=True)]
+        return np.asarray(self._mean([part[:, None] for part in rows], Look(len(blocks)))[0])
 
     def likely_pairs(self, candidates: np.ndarray, count: int) -> list[tuple[int, int]]:
         """Return the most informative pairs of features at order 2, from sums over pairs of rows.
@@ -171,7 +180,8 @@ class Pairs(Sampled):
     def target_entropy(self) -> float:
         """Return what there is to be known about the target: -mean log2 p, each row with itself."""
         blocks = self.blocks(self.first(1))
-        p = np.concatenate([(block.p * (self.size - 1) + 1) / self.size for block in blocks])
+        alike = [block.p * block.others + self.size - block.others for block in blocks]
+        p = np.concatenate(alike) / self.size
         return float(-np.mean(np.log2(p))) + 0.0
 
     def power(self, given: Features) -> float:
@@ -229,18 +239,20 @@ class Pairs(Sampled):
         return replicated(sums, len(rows) * own.sum(axis=1))
 
 
-def _longer(
-    feature: int, powers: Sequence[tuple[float, float]], item: tuple[Block, Shown]
-) -> list[Shown]:
-    """Return what a block shows with one more feature, for each pair of powers."""
-    block, (log, bits) = item
-    apart = block.apart_in(feature)
-    tried = [np.float32(q) * log + log_weights(apart, r) for q, r in powers]
-    return [(found, block.bits(np.exp(found), bits)) for found in tried]
+def _longer(features: Features, item: tuple[Block, Shown]) -> list[Shown]:
+    """Return what a block shows with the last feature as well, for each choice of powers."""
+    block, before = item
+    together = block.apart(features)
+    tried = [log_weights(together, power) for power in TOGETHER[: len(features)]]
+    if len(features) > 1:
+        apart = block.apart_in(features[-1])
+        tried += [np.float32(q) * before.log + log_weights(apart, r) for q, r in POWERS]
+    tried.append(before.log)  # a constant: what it adds is nothing
+    return [Shown(found, block.bits(np.exp(found), before.bits), before.moves) for found in tried]
 
 
 def _information(shown: Sequence[Shown]) -> float:
-    return float(np.mean([bits for _, bits in shown]))
+    return float(np.mean([part.bits for part in shown]))
 
 
 def _widened(apart: np.ndarray, share: float) -> float:

@@ -31,7 +31,7 @@ class Search:
     ) -> None:
         self.selector, self.names, self.first, self.judge = selector, names, first, judge
         self.last = [i for i, feature in enumerate(table.features) if feature.constant]
-        self.same = table.repeated()
+        self.same = table.repeated(selector.criterion.by_ranks)
         self.ends = options.ends(selector)
         self.count = options.count(selector, len(names), max(len(first), 1))
         self.deadline = time.monotonic() + (selector.max_seconds or np.inf)
@@ -41,15 +41,7 @@ class Search:
         asked, record = self.selector, dict[int, float]()  # the best score of each size
         path = SelectionPath(self.names, self.judge.target_entropy)
         required = self.first or self._best_start()
-        while len(path) < self.count:
-            if time.monotonic() > self.deadline:
-                warnings.warn(
-                    f"max_seconds was over after {len(path)} features: the search ended there; "
-                    "give more time, or fewer features",
-                    RuntimeWarning,
-                    stacklevel=3,
-                )
-                break
+        while len(path) < self.count and not self._late(f"after {len(path)} features"):
             chosen = path.features
             wanted = [i for i in required if i not in chosen][:1]
             candidates, fresh = self._candidates(chosen)
@@ -75,7 +67,7 @@ class Search:
         path = SelectionPath(self.names, self.judge.target_entropy)
         others = [i for i in range(len(self.names)) if i not in (*self.first, *self.last)]
         chosen = [*self.first, *others]
-        while len(chosen) > self.count:
+        while len(chosen) > self.count and not self._late(f"with {len(chosen)} features left"):
             scores = self.judge.without(tuple(chosen))
             scores[: len(self.first)] = -np.inf
             worst = chosen.pop(int(np.argmax(scores)))
@@ -87,6 +79,17 @@ class Search:
             rest = rest or [i for i in chosen if i not in done]
             path.steps.append(self.judge.step(np.array(rest), done))
         return path
+
+    def _late(self, where: str) -> bool:
+        if time.monotonic() <= self.deadline:
+            return False
+        warnings.warn(
+            f"max_seconds was over {where}: the search ended there; give more time, or fewer "
+            "features",
+            RuntimeWarning,
+            stacklevel=4,
+        )
+        return True
 
     def _best_start(self) -> Features:
         candidates, _ = self._candidates(())

@@ -187,10 +187,11 @@ class InformationSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         options.check(self)
         seed = options.seed_of(self.random_state)
         table, units = self._table(X, y, sample_weight, seed)
-        judge = judge_of(self.criterion, table, seed, effective_n_jobs(self.n_jobs))
-        if self.n_features_to_select == "relevant" and not isinstance(judge, Sampling):
+        judge: Any = judge_of(self.criterion, table, seed, effective_n_jobs(self.n_jobs))
+        wanted = self.n_features_to_select
+        if wanted in ("relevant", "smallest") and not isinstance(judge, Sampling):
             raise ValueError(
-                "n_features_to_select='relevant' needs scores with sampling errors: a criterion "
+                f"n_features_to_select={wanted!r} needs scores with sampling errors: a criterion "
                 "such as NeighborInformation() or JMI(), without a Renyi entropy"
             )
         columns = _check_feature_names_in(self)
@@ -203,11 +204,11 @@ class InformationSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         with one_thread(), reporting(self.progress, search.count, "features") as report:
             path = getattr(search, self.direction)(report)
             chosen = list(path.features)
-            if self.n_features_to_select == "smallest" and chosen and isinstance(judge, Sampling):
+            if wanted == "smallest" and chosen:
                 size = judge.smallest(path.features)
                 path.steps, path.refused = path.steps[:size], [*path.steps, path.refused][size]
                 chosen = chosen[:size]
-            if self.n_features_to_select == "relevant":
+            if wanted == "relevant":
                 chosen += self._relevant(judge, search, chosen, units)
         self._keep(path, chosen, units)
         if not chosen and path.refused is not None:
@@ -240,8 +241,6 @@ class InformationSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             reading.variable([columns[j] for j in unit], self.categorical_[unit]) for unit in units
         ]
         table = Table(features, target, weights, self.kernel_, self.standardize).folded()
-        if most is not None:
-            table = table.expanded(seed)  # a row for each point
         return table, units
 
     def _categorical(self, columns: list[Column]) -> np.ndarray:
@@ -255,7 +254,13 @@ class InformationSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
 
     def _units(self, count: int) -> list[list[int]]:
         """Return the columns of each feature: groups, and all others alone."""
-        groups = [self._positions("feature_groups", group) for group in self.feature_groups or []]
+        given = self.feature_groups or []
+        if any(isinstance(group, (str, int)) for group in given):
+            raise ValueError(
+                f"feature_groups={given!r}: give a list of groups, each of which is a list of "
+                "columns, such as [['a', 'b'], ['c', 'd']]"
+            )
+        groups = [self._positions("feature_groups", group) for group in given]
         grouped = [j for group in groups for j in group]
         if len(set(grouped)) < len(grouped):
             raise ValueError("feature_groups: a column is in two groups; each may be in one")

@@ -8,13 +8,14 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
+from scipy.stats import rankdata
 
 from lorenyi import _arrays
 from lorenyi.gram import Gram, gram, joint
 from lorenyi.joints import Variables
 from lorenyi.kernels import Delta, Gaussian, Kernel
 
-MAX_POINTS = 10**6  # that permutations write out, one row each
+MAX_POINTS = 10**6  # of weighted rows, one row each
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,6 +58,18 @@ class Variable:
         flat = zero | ~(deviation > 1e-14 * np.abs(mean))
         scaled = (X - mean) / np.where(flat, 1, deviation)
         return np.where(flat & ~np.isnan(X), 0.0, scaled)
+
+    def ranked(self) -> Variable:
+        """Return the variable with ranks for numbers."""
+        return replace(self, numbers=rankdata(self.numbers, axis=0, nan_policy="omit"))
+
+    @property
+    def key(self) -> np.ndarray:
+        """64 bits a row that no shift, scale or sign of a number, nor names of labels change."""
+        code = self.values
+        if not self.numbers.shape[1]:
+            code = np.bincount(code)[code]
+        return _arrays.row_keys([np.minimum(code, code.max() - code)[:, None]])
 
     def signature(self, standardize: bool, weights: np.ndarray | None) -> bytes:
         """Return bytes that are equal for variables with the same information.
@@ -125,38 +138,40 @@ class Table:
     def folded(self) -> Table:
         """Return the table with equal rows as one, in an order that rows alone determine.
 
-        Rows given twice and rows of weight 2 become the same table, and so does any order of the
-        rows: whatever is random in a search is then the same for all of them.
+        Rows given twice and rows of weight 2 become the same table, and so does any order of rows
+        or columns, scale of a column or names of labels: whatever is random in a search is then the
+        same for all of them.
         """
-        variables = [*self.features, self.target]
-        parts = [p for v in variables for p in (v.numbers, v.symbols) if p.shape[1]]
-        first, group = _arrays.group_rows(parts)
+        first, group = _arrays.group_rows(self._parts)
         weights = np.ones(len(self)) if self.weights is None else self.weights
         frequency = np.bincount(group, weights=weights)
-        order = np.argsort(_arrays.row_keys([part[first] for part in parts]), kind="stable")
-        order = order[frequency[order] > 0]
-        frequency = frequency[order]
-        return self.take(first[order], None if (frequency == 1).all() else frequency)
+        first, frequency = first[frequency > 0], frequency[frequency > 0]
+        found = self.take(first, None)
+        keys = [_arrays.row_keys(found._parts), found.target.key]
+        order = np.lexsort([*keys, sum((v.key for v in found.features), start=0 * keys[1])])
+        return found.take(order, None if (frequency == 1).all() else frequency[order])
 
-    def expanded(self, seed: int) -> Table:
-        """Return the table with a row for each point, as permutations need them.
+    @property
+    def _parts(self) -> list[np.ndarray]:
+        variables = [*self.features, self.target]
+        return [p for v in variables for p in (v.numbers, v.symbols) if p.shape[1]]
 
-        Frequencies that are not whole numbers are met by rows drawn at random.
+    def points(self) -> tuple[Table, np.ndarray]:
+        """Return a row for each point, `MAX_POINTS` at most, and a number that copies share.
+
+        Points of equal features and target may well be different ones. They are copies, as in a
+        bootstrap sample, where some number tells most of the distinct rows apart. Frequencies that
+        are not whole are rounded so that they add up.
         """
         if self.weights is None:
-            return self
-        if self.total > MAX_POINTS:
-            raise ValueError(
-                f"sample_weight sums to {self.total:g}: n_features_to_select='auto' permutes so "
-                f"many points, {MAX_POINTS} at most; give a number of features, or smaller weights"
-            )
-        if (self.weights == np.round(self.weights)).all():
-            index = np.repeat(np.arange(len(self)), self.weights.astype(np.int64))
-        else:
-            share = np.cumsum(self.weights) / self.weights.sum()
-            u = _arrays.uniform(seed, 1, round(self.total))[:, 0]
-            index = np.minimum(np.searchsorted(share, u, side="right"), len(self) - 1)
-        return self.take(index, None)
+            return self, np.arange(len(self))
+        reached = np.cumsum(self.weights)
+        size = min(round(self.total), MAX_POINTS)
+        places = (np.arange(size) + 0.5) * (reached[-1] / size)
+        index = np.searchsorted(reached, places, side="right")
+        numbers = [v for v in (*self.features, self.target) if v.numbers.shape[1]]
+        most = max((int(v.values.max()) + 1 for v in numbers), default=0)
+        return self.take(index, None), index if 2 * most > len(self) else np.arange(size)
 
     def permuted(self, feature: int, chosen: Sequence[int], count: int, seed: int) -> Table:
         """Return a table of the chosen features, copies of one, each permuted, and a constant.
@@ -164,15 +179,16 @@ class Table:
         In this order, the chosen ones in theirs.
         """
         features = [self.features[i] for i in (*chosen, feature)]
-        whole = replace(self, features=features).expanded(seed)
+        whole = replace(self, features=features).points()[0]
         *kept, last = whole.features
         orders = [np.argsort(_arrays.hashed(seed, 2 + b, len(whole))[:, 0]) for b in range(count)]
         copies = [last.take(order) for order in orders]
         constant = last.take(np.zeros(len(whole), dtype=np.int64))
         return replace(whole, features=[*kept, *copies, constant])
 
-    def repeated(self) -> list[int]:
-        """Return a number for each feature, equal where one repeats another."""
+    def repeated(self, ranks: bool) -> list[int]:
+        """Return a number for each feature, equal where one repeats another, or its ranks."""
         seen: dict[bytes, int] = {}
-        keys = [feature.signature(self.standardize, self.weights) for feature in self.features]
+        features = [feature.ranked() if ranks else feature for feature in self.features]
+        keys = [feature.signature(self.standardize, self.weights) for feature in features]
         return [seen.setdefault(key, u) for u, key in enumerate(keys)]
