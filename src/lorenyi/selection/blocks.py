@@ -9,7 +9,6 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.special import ndtri
-from scipy.stats import rankdata
 
 from lorenyi.data.sources import slices
 from lorenyi.selection.sampled import Features
@@ -23,22 +22,25 @@ PAIR_SHIFTS = 32  # pairs a row from which pairs of features are ranked
 
 def prepared(variable: Variable, bandwidth: float, ranks: bool, standardize: bool) -> Variable:
     """Return a variable as kernels read it: numbers in bandwidths, and being missing as a label."""
-    X = variable.standardized(None) if standardize and not ranks else variable.numbers
-    numbers = np.nan_to_num([_normal_scores(x) if ranks else x for x in X.T]) / bandwidth
-    numbers = numbers.reshape(X.T.shape).T.astype(np.float32)
+    if ranks:
+        numbers = _normal_scores(variable.ranked.numbers)
+    else:
+        numbers = variable.standardized(None) if standardize else variable.numbers
+    numbers = (np.nan_to_num(numbers) / bandwidth).astype(np.float32)
     return Variable(numbers, variable.nominal.astype(np.int32))
 
 
-def _normal_scores(x: np.ndarray) -> np.ndarray:
-    """Return the normal quantiles of the ranks of a column, with standard deviation 1.
+def _normal_scores(ranks: np.ndarray) -> np.ndarray:
+    """Return the normal quantiles of ranks, with standard deviation 1 in each column.
 
-    Ranks make a kernel indifferent to the scale and the tails of a column.
+    They make a kernel indifferent to the scale and the tails of a column.
     """
-    out, there = np.full(x.shape, np.nan), ~np.isnan(x)
-    if there.any():
-        scores = ndtri((rankdata(x[there]) - 0.5) / there.sum())
-        out[there] = scores / (float(scores.std()) or 1.0)
-    return out
+    there = ~np.isnan(ranks)
+    count = np.maximum(there.sum(axis=0), 1)
+    scores = ndtri((ranks - 0.5) / count)
+    off = np.where(there, scores - np.sum(scores, axis=0, where=there) / count, 0.0)
+    deviation = np.sqrt(np.sum(off**2, axis=0) / count)
+    return np.asarray(scores / np.where(deviation > 0, deviation, 1.0))
 
 
 def apart(variable: Variable, i: np.ndarray, j: np.ndarray) -> np.ndarray:
@@ -95,22 +97,15 @@ class Shown(NamedTuple):
 
 
 class Block:
-    """Some rows, all pairs of them, and how far these are apart in the given features.
+    """Some rows, all pairs of them, and how far these are apart in the given features."""
 
-    Rows of the same number in `copies` are not compared.
-    """
-
-    def __init__(
-        self, features: Sequence[Variable], target: Variable, copies: np.ndarray, smoothing: float
-    ) -> None:
+    def __init__(self, features: Sequence[Variable], target: Variable, smoothing: float) -> None:
         self.features, self.smoothing = features, smoothing
         self.n = n = len(target.numbers)
         self.t = kernel([target], slice(0, n))[:, :, 0].copy()
         self.is_number = target.numbers.shape[1] > 0
-        self._same = np.nonzero(copies[:, None] == copies)  # each row and itself among them
-        self.others = np.maximum(n - np.bincount(self._same[0]), 1)
-        self.t[self._same] = 0.0
-        self.p = self.t.sum(axis=1, dtype=np.float64) / self.others
+        np.fill_diagonal(self.t, 0.0)
+        self.p = self.t.sum(axis=1, dtype=np.float64) / (n - 1)
         self._given: Features = ()
         self._apart = np.zeros((2, n, n), np.float32)
 
@@ -130,7 +125,7 @@ class Block:
 
     def sums(self, w: np.ndarray) -> np.ndarray:
         """Return the sums over j of weights w and of w t for each row, without itself: rows x 2."""
-        w[self._same] = 0.0
+        np.fill_diagonal(w, 0.0)
         same = np.einsum("ij,ij->i", w, self.t, dtype=np.float64)
         return np.stack([w.sum(axis=1, dtype=np.float64), same], axis=1)
 
@@ -157,10 +152,10 @@ class Block:
         total, same = self.sums(w).T[:, :, None]
         prior = self.smoothing * np.exp2(before.bits)
         # The frequency of a label varies; normal scores of a number are always the same ones.
-        of_p = 0.0 if self.is_number else (t / p - 1) / self.others[:, None]
+        of_p = 0.0 if self.is_number else (t / p - 1) / (self.n - 1)
         moved = (w * t - same * of_p) / p + math.log(2) * prior * before.moves
         moved = moved / (same / p + prior) - w / (total + self.smoothing)
-        moved[self._same] = 0.0
+        np.fill_diagonal(moved, 0.0)
         moved[self.p == 0] = 0.0
         return shown._replace(moves=(moved / math.log(2)).astype(np.float32))
 
@@ -170,7 +165,7 @@ class Block:
         In each order, the kernels k of candidates stay and all else is permuted.
         """
         n = self.n
-        w[self._same] = 0.0
+        np.fill_diagonal(w, 0.0)
         both = np.empty((n, 2 * len(orders), n), np.float32)
         for b, order in enumerate(orders):
             for k, part in enumerate((w, w * self.t)):

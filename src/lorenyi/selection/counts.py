@@ -15,7 +15,7 @@ class Counts(Sampled):
     """Shannon's entropies of all rows, counted; numbers that are not discrete are put into bins."""
 
     def __init__(self, table: Table, bins: int, seed: int = 0) -> None:
-        table, _ = table.points()
+        table = table.points()
         self.seed, self.size = seed, len(table)
         features = [binned(v, bins) for v in table.features]
         self.codes = [*features, np.zeros(self.size, dtype=np.int64)]  # the last is a constant

@@ -153,32 +153,27 @@ class NeighborInformation(BaseCriterion):
     Parameters
     ----------
     bandwidth : float
-        Of the kernel :math:`\exp(-(x_i - x_j)^2 / \sigma^2)` on normal scores.
+        Of the kernel :math:`\exp(-(x_i - x_j)^2 / \sigma^2)` on normal scores, for candidates. The
+        kernels of k chosen features are taken to the power min(1, 3/k), or 2 or 4 times that if
+        they predict better so.
     smoothing : float
         a: how many rows the mean, or the prediction of the chosen features, counts for.
-    share : float
-        Least effective share of pairs when candidates are compared: where the product of many
-        kernels leaves fewer, the kernels of the chosen features are taken to a power p below 1,
-        which widens all bandwidths by a common factor; labels that differ count (1 - p)^3 there.
-        Scores of a path have no such limit: each feature has the power that predicts best.
     rows : int or None
         Rows of a table that are looked at, drawn at random; None: all.
     """
 
     bandwidth: float = 1.0
     smoothing: float = 1.0
-    share: float = 0.2
     rows: int | None = MAX_ROWS
 
     of_the_set: ClassVar[bool] = True
     by_ranks: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        for name, most in (("bandwidth", np.inf), ("smoothing", np.inf), ("share", 1.0)):
+        for name in ("bandwidth", "smoothing"):
             value = getattr(self, name)
-            if not isinstance(value, (int, float, np.number)) or not 0 < value <= most:
-                limit = "a positive number" if most == np.inf else "above 0 and at most 1"
-                raise ValueError(f"{name}={value!r}: it must be {limit}")
+            if not isinstance(value, (int, float, np.number)) or not value > 0:
+                raise ValueError(f"{name}={value!r}: it must be a positive number")
         if self.rows is not None and (
             not isinstance(self.rows, (int, np.integer)) or self.rows < 2
         ):
@@ -198,7 +193,7 @@ class NeighborInformation(BaseCriterion):
 
     def engine(self, table: Table, seed: int = 0, workers: int | None = None) -> Pairs:
         """Return pairs of rows."""
-        return Pairs(table, self.bandwidth, True, self.smoothing, self.share, seed, workers)
+        return Pairs(table, self.bandwidth, True, self.smoothing, seed, workers)
 
     @property
     def max_rows(self) -> int | None:

@@ -36,18 +36,19 @@ BLOCK_ROWS = 500  # at least, that are compared with each other: fewer choose wo
 FIRST_BLOCKS = 4  # 2,000 rows, which choose as well as 4,000 do: -0.16 +- 0.08 points of accuracy
 FIRST_PAIRS = 1e9  # kernel values of a first look at most: a second
 PAIR_BLOCKS = 8  # from which pairs of features are ranked
-SHARE_ROWS = 20_000  # pairs of a block from which the effective share is estimated
+FULL = 3.0  # features chosen before, up to which bandwidths are not widened
+WIDTHS = 1.0, 2.0, 4.0  # powers of the weights of chosen features, of which the best is taken
 # Powers of the weights before and of the next feature that are tried for the score of a path; twice
 # as many raise it by 0.01 bits on average over eleven tables.
 POWERS = tuple((before, own) for before in (1.0, 0.7) for own in (1.0, 0.5, 0.2))
-TOGETHER = 1.0, 0.5  # powers of all features, for those that are informative only together
+TOGETHER = 2.0, 1.0, 0.5  # powers of all features: a near copy only narrows, pairs tell together
 
 
 class Pairs(Sampled):
     """Entropies of order 2 and information of neighbors, from blocks of rows.
 
     With `ranks`, numbers become normal scores; else they are
-    standardized if those of the table are. See `NeighborInformation` for `smoothing` and `share`.
+    standardized if those of the table are. See `NeighborInformation` for `smoothing`.
     """
 
     def __init__(
@@ -56,12 +57,11 @@ class Pairs(Sampled):
         bandwidth: float = 1.0,
         ranks: bool = True,
         smoothing: float = 1.0,
-        share: float = 0.2,
         seed: int = 0,
         workers: int | None = None,
     ) -> None:
-        self.smoothing, self.share, self.seed, self.workers = smoothing, share, seed, workers
-        table, self._copies = table.points()
+        self.smoothing, self.seed, self.workers = smoothing, seed, workers
+        table = table.apart(seed)
         standard = table.standardize
         self._features = [prepared(v, bandwidth, ranks, standard) for v in table.features]
         self._target = prepared(table.target, 1.0, ranks, True)
@@ -83,8 +83,7 @@ class Pairs(Sampled):
         """Return the first blocks."""
         for rows in self._rows[len(self._blocks) : count]:
             features = [feature.take(rows) for feature in self._features]
-            target, copies = self._target.take(rows), self._copies[rows]
-            self._blocks.append(Block(features, target, copies, self.smoothing))
+            self._blocks.append(Block(features, self._target.take(rows), self.smoothing))
         return self._blocks[:count]
 
     # ------------------------------------------------------------------ entropies of order 2
@@ -104,8 +103,8 @@ class Pairs(Sampled):
         return found[:, :1] if look.permutations else found
 
     def _collisions(self, sums: list[np.ndarray], look: Look) -> np.ndarray:
-        each = [s / self._blocks[k].others[:, None, None] for k, s in enumerate(sums)]
-        means = np.array([self._mean([s[:, k::2] for s in each], look) for k in (0, 1)])
+        both = ([s[:, k::2] / (self.size - 1) for s in sums] for k in (0, 1))
+        means = np.array([self._mean(rows, look) for rows in both])
         if not look.permutations:  # a row is first in as many pairs as it is second
             means = 2 * means - means[:, :, :1]
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -180,23 +179,25 @@ class Pairs(Sampled):
     def target_entropy(self) -> float:
         """Return what there is to be known about the target: -mean log2 p, each row with itself."""
         blocks = self.blocks(self.first(1))
-        alike = [block.p * block.others + self.size - block.others for block in blocks]
-        p = np.concatenate(alike) / self.size
+        p = np.concatenate([(block.p * (self.size - 1) + 1) / self.size for block in blocks])
         return float(-np.mean(np.log2(p))) + 0.0
 
     def power(self, given: Features) -> float:
-        """Return the power of the given weights that leaves enough pairs to count.
+        """Return the power of the weights of chosen features: it multiplies all their bandwidths.
 
-        A product of many kernels is zero for nearly all pairs. All bandwidths are widened by a
-        common factor until the effective share of pairs, (sum w)^2 / (m sum w^2), is large enough.
+        Of k features it is 3 / k, at most 1, so that enough rows stay similar, or 2 or 4 times that
+        if they predict better so. A column that nearly repeats a chosen one only narrows the
+        kernel: it adds nothing to what is as narrow as it should be.
         """
-        if given != self._power[0]:
-            n = self.size
-            i, j = np.divmod(np.arange(0, n * n, max(n * n // SHARE_ROWS, 1)), n)
-            i, j = i[i != j], j[i != j]
-            apart = [block.apart(given)[:, i, j] for block in self.blocks(FIRST_BLOCKS)]
-            self._power = given, _widened(np.concatenate(apart, axis=1), self.share)
-        return self._power[1]
+        if given and given != self._power[0]:
+            powers = [width * min(1.0, FULL / len(given)) for width in WIDTHS]
+
+            def shown(block: Block) -> list[float]:
+                return [block.bits(weights(block.apart(given), p)).mean() for p in powers]
+
+            found = np.mean(parallel(shown, self.blocks(FIRST_BLOCKS), self.workers), axis=0)
+            self._power = given, powers[int(np.argmax(found))]
+        return self._power[1] if given else 1.0
 
     # ------------------------------------------------------------------ sums over blocks
 
@@ -243,7 +244,7 @@ def _longer(features: Features, item: tuple[Block, Shown]) -> list[Shown]:
     """Return what a block shows with the last feature as well, for each choice of powers."""
     block, before = item
     together = block.apart(features)
-    tried = [log_weights(together, power) for power in TOGETHER[: len(features)]]
+    tried = [log_weights(together, power) for power in TOGETHER]
     if len(features) > 1:
         apart = block.apart_in(features[-1])
         tried += [np.float32(q) * before.log + log_weights(apart, r) for q, r in POWERS]
@@ -253,17 +254,3 @@ def _longer(features: Features, item: tuple[Block, Shown]) -> list[Shown]:
 
 def _information(shown: Sequence[Shown]) -> float:
     return float(np.mean([part.bits for part in shown]))
-
-
-def _widened(apart: np.ndarray, share: float) -> float:
-    """Return the largest power of weights that leaves a share of pairs, to 12 binary digits."""
-
-    def enough(power: float) -> bool:
-        w = weights(apart, power).astype(np.float64)
-        return float(w.sum() ** 2 / (len(w) * (w @ w))) >= share
-
-    low, high = (1.0, 1.0) if enough(1.0) else (0.0, 1.0)
-    while high - low > 2.0**-12:
-        middle = 0.5 * (low + high)
-        low, high = (middle, high) if enough(middle) else (low, middle)
-    return low

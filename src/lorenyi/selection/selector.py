@@ -125,7 +125,8 @@ class InformationSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     -----
     Constant columns and columns that repeat a chosen one (up to shift, scale and, for categories,
     names) add nothing: they are chosen only when no others are left. `sample_weight` holds
-    frequencies: weight 2 is a row given twice, weight 0 a row left out. Of a table with more rows
+    frequencies: weight 2 is a row given twice, weight 0 a row left out. Copies of rows do not
+    predict each other. Of a table with more rows
     than the criterion looks at (16,000 by default), so many are drawn at random; Dask collections
     and Parquet data sets are never collected. Sparse input is refused.
 

@@ -16,6 +16,7 @@ from lorenyi.joints import Variables
 from lorenyi.kernels import Delta, Gaussian, Kernel
 
 MAX_POINTS = 10**6  # of weighted rows, one row each
+MIN_DISTINCT = 30  # values of a number that tells copies of rows from equal ones
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,6 +60,7 @@ class Variable:
         scaled = (X - mean) / np.where(flat, 1, deviation)
         return np.where(flat & ~np.isnan(X), 0.0, scaled)
 
+    @cached_property
     def ranked(self) -> Variable:
         """Return the variable with ranks for numbers."""
         return replace(self, numbers=rankdata(self.numbers, axis=0, nan_policy="omit"))
@@ -156,22 +158,31 @@ class Table:
         variables = [*self.features, self.target]
         return [p for v in variables for p in (v.numbers, v.symbols) if p.shape[1]]
 
-    def points(self) -> tuple[Table, np.ndarray]:
-        """Return a row for each point, `MAX_POINTS` at most, and a number that copies share.
+    def points(self) -> Table:
+        """Return the table with a row for each point, `MAX_POINTS` at most.
 
-        Points of equal features and target may well be different ones. They are copies, as in a
-        bootstrap sample, where some number tells most of the distinct rows apart. Frequencies that
-        are not whole are rounded so that they add up.
+        Frequencies that are not whole are rounded so that they add up.
         """
         if self.weights is None:
-            return self, np.arange(len(self))
+            return self
         reached = np.cumsum(self.weights)
         size = min(round(self.total), MAX_POINTS)
         places = (np.arange(size) + 0.5) * (reached[-1] / size)
-        index = np.searchsorted(reached, places, side="right")
+        return self.take(np.searchsorted(reached, places, side="right"), None)
+
+    def apart(self, seed: int) -> Table:
+        """Return a row for each point, but one for copies, which would predict each other.
+
+        Equal rows may be different points. They are copies, as in a bootstrap sample, where some
+        number tells most of many distinct rows apart. Then each is kept with a probability in
+        proportion to its frequency, up to the mean.
+        """
         numbers = [v for v in (*self.features, self.target) if v.numbers.shape[1]]
-        most = max((int(v.values.max()) + 1 for v in numbers), default=0)
-        return self.take(index, None), index if 2 * most > len(self) else np.arange(size)
+        told = max((int(v.values.max()) + 1 for v in numbers), default=0)
+        if self.weights is None or told < max(MIN_DISTINCT, 0.5 * len(self)):
+            return self.points()
+        u = _arrays.uniform(seed, 1, len(self))[:, 0]
+        return self.take(np.flatnonzero(u * self.weights.mean() < self.weights), None)
 
     def permuted(self, feature: int, chosen: Sequence[int], count: int, seed: int) -> Table:
         """Return a table of the chosen features, copies of one, each permuted, and a constant.
@@ -179,7 +190,7 @@ class Table:
         In this order, the chosen ones in theirs.
         """
         features = [self.features[i] for i in (*chosen, feature)]
-        whole = replace(self, features=features).points()[0]
+        whole = replace(self, features=features).points()
         *kept, last = whole.features
         orders = [np.argsort(_arrays.hashed(seed, 2 + b, len(whole))[:, 0]) for b in range(count)]
         copies = [last.take(order) for order in orders]
@@ -189,6 +200,6 @@ class Table:
     def repeated(self, ranks: bool) -> list[int]:
         """Return a number for each feature, equal where one repeats another, or its ranks."""
         seen: dict[bytes, int] = {}
-        features = [feature.ranked() if ranks else feature for feature in self.features]
+        features = [feature.ranked if ranks else feature for feature in self.features]
         keys = [feature.signature(self.standardize, self.weights) for feature in features]
         return [seen.setdefault(key, u) for u, key in enumerate(keys)]
