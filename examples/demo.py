@@ -30,9 +30,11 @@ def show(selector: InformationSelector, names: list[str]) -> None:
         number = f"{step.score:.3f} ± {step.standard_error:.3f}"
         drawn = bar(step.score, longest)
         print(f"  {place:2d}  {names[step.feature]:<23}  {number}  {step.gain:+.3f}  {drawn}")
-    close = [f"{names[s.feature]} (or {names[int(s.ties[0])]})" for s in path if len(s.ties)]
-    if close:
-        print(f"\nWithin a standard error of the chosen one: {', '.join(close)}.")
+    print("\nWithin a standard error of the chosen one:")
+    for place, step in enumerate(path, start=1):
+        if len(step.ties):
+            others = [names[int(i)] for i in step.ties[:3]]
+            print(f"  {place:2d}  {', '.join(others)}{', ...' if len(step.ties) > 3 else ''}")
 
 
 def draw(selector: InformationSelector, names: list[str]) -> str:

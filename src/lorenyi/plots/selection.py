@@ -57,7 +57,7 @@ class SelectionPathDisplay(Display):
     >>> selector = InformationSelector(2).fit(X, y)
     >>> display = SelectionPathDisplay.from_estimator(selector, X, y, beyond=1)
     >>> display.names
-    ['petal width (cm)', 'petal length (cm)', 'sepal width (cm)']
+    ['petal width (cm)', 'sepal width (cm)', 'petal length (cm)']
     >>> display.plot(ax=Figure().subplots()).ax_.get_ylabel()
     'NeighborInformation (bits)'
     """
@@ -207,7 +207,7 @@ class RelevanceDisplay(Display):
     >>> selector = InformationSelector(2).fit(X, y)
     >>> display = RelevanceDisplay.from_estimator(selector, X, y)
     >>> display.names[-1], int(display.relevance.argmin())
-    ('sepal width (cm)', 3)
+    ('sepal length (cm)', 1)
     >>> display.plot(ax=Figure().subplots()).redundancy_im_.get_array().shape
     (4, 4)
     """

@@ -6,7 +6,7 @@
 >>> X, y = load_iris(return_X_y=True, as_frame=True)
 >>> selector = InformationSelector(2).fit(X, y)
 >>> print(report.selection(selector, X, y, target="species").answer[0])
-The 2 most informative of 4 columns about species are petal width (cm) and petal length (cm).
+The 2 most informative of 4 columns about species are petal width (cm) and sepal width (cm).
 
 ``report.selection(selector, X, y).save("iris.html")`` writes the page: no outside address, works
 offline, under 1.5 MB.

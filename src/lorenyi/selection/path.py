@@ -39,8 +39,8 @@ class SelectionPath(Sequence[Step]):
     >>> X, y = load_iris(return_X_y=True)
     >>> InformationSelector(2).fit(X, y).path_
     step  feature  information    gain   p  within a standard error
-       1  x3       0.853 ± 0.039  0.853  -  x2
-       2  x2       1.115 ± 0.036  0.262  -  -
+       1  x3       1.045 ± 0.044  1.045  -  x2
+       2  x1       1.209 ± 0.040  0.163  -  x2
     """
 
     def __init__(self, names: Sequence[str], target_entropy: float = math.nan) -> None:
