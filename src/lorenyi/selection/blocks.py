@@ -84,8 +84,10 @@ def log_weights(distance: np.ndarray, power: float) -> np.ndarray:
     effective share of pairs as a number does.
     """
     squares, differing = distance
-    label = np.log(max((1.0 - power) ** 3, LEAST))
-    return np.asarray(np.float32(-power) * squares + np.float32(label) * differing)
+    log = np.float32(-power) * squares
+    if differing.any():
+        log += np.float32(math.log(max(1.0 - power, 0.0) ** 3 + LEAST)) * differing
+    return np.asarray(log)
 
 
 class Shown(NamedTuple):
@@ -126,8 +128,7 @@ class Block:
     def sums(self, w: np.ndarray) -> np.ndarray:
         """Return the sums over j of weights w and of w t for each row, without itself: rows x 2."""
         np.fill_diagonal(w, 0.0)
-        same = np.einsum("ij,ij->i", w, self.t, dtype=np.float64)
-        return np.stack([w.sum(axis=1, dtype=np.float64), same], axis=1)
+        return np.stack([w.sum(axis=1), np.vecdot(w, self.t)], axis=1).astype(np.float64)
 
     def bits(self, w: np.ndarray, before: np.ndarray | float = 0.0) -> np.ndarray:
         """Return the neighbor information of each row by weights w, given that before: rows x 1."""
