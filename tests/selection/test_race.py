@@ -9,8 +9,7 @@ from lorenyi import Auto, Exact, Renyi
 from lorenyi.intervals import Intervals
 from lorenyi.joints import Joints
 from lorenyi.selection import Criterion, InformationSelector, JointInformation
-from lorenyi.selection.judges import REPORTED
-from lorenyi.selection.race import Race
+from lorenyi.selection.certified import REPORTED, Certified
 from lorenyi.selection.table import Table, Variable
 
 
@@ -78,6 +77,10 @@ def test_labels_that_are_all_different_are_no_obstacle(rng):
     assert sorted(found.indices_) == [0, 1, 2, 3]
 
 
+def certified(criterion, data):
+    return Certified(criterion, criterion.engine(data), data, 0)
+
+
 class Misled(Joints):
     """Certified intervals whose most likely values are off."""
 
@@ -97,9 +100,10 @@ def test_wrong_values_cost_time_only(alpha, rank):
     y = (X[:, 1] + X[:, 3] * X[:, 5] + 0.3 * rng.normal(size=620) > 0).astype(int)
     entropy, lists = Renyi(alpha, rank), []
     for off in (0.0, -1.0, 0.01, 1.0):
-        information = Misled(table(X, y).variables(), entropy)
+        data = table(X, y)
+        information = Misled(data.variables(), entropy)
         information.off = off
-        race, chosen = Race(JointInformation(entropy), information), ()
+        race, chosen = Certified(JointInformation(entropy), information, data, 0), ()
         for _ in range(4):
             free = np.array([i for i in range(7) if i not in chosen])
             chosen += (race.best(free, chosen),)
@@ -110,8 +114,7 @@ def test_wrong_values_cost_time_only(alpha, rank):
 def test_the_best_pair_is_that_of_all_pairs(rng):
     X = rng.normal(size=(200, 5))
     y = (X[:, 1] * X[:, 4] > 0).astype(int)
-    entropy = Renyi(2, 20)
-    race = Race(JointInformation(entropy), Joints(table(X, y).variables(), entropy))
+    race = certified(JointInformation(Renyi(2, 20)), table(X, y))
     assert race.best_pair(np.arange(5)) == (1, 4)
 
 
@@ -119,10 +122,7 @@ def test_of_equal_candidates_the_first_wins_without_a_warning(rng):
     """A column, the same mirrored, and the same again."""
     x = rng.normal(size=300)
     X = np.column_stack([rng.normal(size=300), x, -x, x])
-    entropy = Renyi(1.01, 20)
-    race = Race(
-        JointInformation(entropy), Joints(table(X, (x > 0).astype(int)).variables(), entropy)
-    )
+    race = certified(JointInformation(Renyi(1.01, 20)), table(X, (x > 0).astype(int)))
     assert race.best(np.arange(4), ()) == 1
 
 
@@ -140,7 +140,7 @@ class Numbers(Criterion):
 
 def test_scores_that_are_exact_are_looked_at_once():
     SCORED.clear()
-    race = Race(Numbers(), None)
+    race = Certified(Numbers(), None, None, 0)
     assert race.best(np.arange(6), ()) == 5
     assert SCORED == [6]
 
@@ -161,7 +161,7 @@ class Narrowing(Criterion):
 
 def test_once_the_leader_is_known_its_rivals_are_looked_at_side_by_side():
     LOOKS.clear()
-    race = Race(Narrowing(), None)
+    race = Certified(Narrowing(), None, None, 0)
     assert race.best(np.arange(9), ()) == 3
     assert (False, 6) in LOOKS  # the upper ends of all but one
     assert LOOKS[0] == (False, 9)

@@ -5,12 +5,55 @@ from __future__ import annotations
 import html
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from scipy.stats import false_discovery_control
 
-from lorenyi.selection.judges import Step
+
+@dataclass(frozen=True, eq=False)
+class Step:
+    """One step of a search: the chosen feature, and the scores of all candidates.
+
+    Attributes
+    ----------
+    feature : int
+        Chosen.
+    score : float
+        The criterion, in bits. For `NeighborInformation`, the most information that the features up
+        to this one show: each has the bandwidth that predicts best, so it never falls.
+    standard_error : float
+        Of the score, from the sampling of rows; NaN where only the computation is bounded.
+    gain : float
+        What the feature added to the score of the set before. For criteria of pairs of columns it
+        is the score.
+    p_value : float
+        Probability that the best of useless candidates scores as high; NaN where it was not asked
+        for.
+    bounds : tuple of float
+        Ends of the score, as computed: they differ where it was certified.
+    rows : int
+        Rows that the score comes from.
+    candidates : array of int
+        Who was to be chosen from.
+    scores, standard_errors : array
+        Of the candidates, compared with the score; NaN where a certified search did not need them.
+    ties : array of int
+        Candidates within a standard error of the lead: another sample might have chosen them.
+    """
+
+    feature: int
+    score: float
+    standard_error: float
+    gain: float
+    p_value: float
+    bounds: tuple[float, float]
+    rows: int
+    candidates: np.ndarray
+    scores: np.ndarray
+    standard_errors: np.ndarray
+    ties: np.ndarray
 
 
 class SelectionPath(Sequence[Step]):

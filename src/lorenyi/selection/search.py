@@ -12,7 +12,8 @@ import numpy as np
 
 from lorenyi._progress import Reporter
 from lorenyi.selection import options
-from lorenyi.selection.judges import Judge
+from lorenyi.selection.certified import Certified
+from lorenyi.selection.estimated import Estimated
 from lorenyi.selection.path import SelectionPath
 from lorenyi.selection.sampled import Features
 from lorenyi.selection.table import Table
@@ -27,7 +28,12 @@ class Search:
     """
 
     def __init__(
-        self, selector: Any, table: Table, names: Sequence[str], first: Features, judge: Judge
+        self,
+        selector: Any,
+        table: Table,
+        names: Sequence[str],
+        first: Features,
+        judge: Estimated | Certified,
     ) -> None:
         self.selector, self.names, self.first, self.judge = selector, names, first, judge
         self.last = [i for i, feature in enumerate(table.features) if feature.constant]

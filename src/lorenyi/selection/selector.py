@@ -19,9 +19,11 @@ from lorenyi._threads import one_thread
 from lorenyi.data.columns import Column
 from lorenyi.kernels import Gaussian, Kernel
 from lorenyi.selection import options, reading
+from lorenyi.selection.certified import Certified
 from lorenyi.selection.criteria import BaseCriterion, NeighborInformation
-from lorenyi.selection.judges import Sampling, judge_of
+from lorenyi.selection.estimated import Estimated
 from lorenyi.selection.path import SelectionPath, rejected
+from lorenyi.selection.sampled import Sampled
 from lorenyi.selection.search import Search
 from lorenyi.selection.table import Table
 from lorenyi.selection.terms import Terms, terms_of
@@ -188,9 +190,9 @@ class InformationSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         options.check(self)
         seed = options.seed_of(self.random_state)
         table, units = self._table(X, y, sample_weight, seed)
-        judge: Any = judge_of(self.criterion, table, seed, effective_n_jobs(self.n_jobs))
+        judge = self._judge(table, seed)
         wanted = self.n_features_to_select
-        if wanted in ("relevant", "smallest") and not isinstance(judge, Sampling):
+        if wanted in ("relevant", "smallest") and isinstance(judge, Certified):
             raise ValueError(
                 f"n_features_to_select={wanted!r} needs scores with sampling errors: a criterion "
                 "such as NeighborInformation() or JMI(), without a Renyi entropy"
@@ -221,6 +223,13 @@ class InformationSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
                 stacklevel=2,
             )
         return self
+
+    def _judge(self, table: Table, seed: int) -> Any:
+        """Return what compares candidates of a table by the criterion."""
+        engine = self.criterion.engine(table, seed, effective_n_jobs(self.n_jobs))
+        if isinstance(engine, Sampled):
+            return Estimated(self.criterion, engine)
+        return Certified(self.criterion, engine, table, seed)
 
     def _table(
         self, X: Any, y: Any, sample_weight: Any, seed: int

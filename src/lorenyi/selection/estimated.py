@@ -1,21 +1,15 @@
-"""The best candidate of a step, and whether it is significant: from samples, or certified."""
+"""The best candidate of a step and whether it is significant, from sampled rows."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import TypeAlias
 
 import numpy as np
-from scipy import stats
 
-from lorenyi.intervals import Intervals
-from lorenyi.joints import Joints
 from lorenyi.selection.criteria import BaseCriterion, NeighborInformation
 from lorenyi.selection.pairs import Pairs
-from lorenyi.selection.race import TIE, Race, score
+from lorenyi.selection.path import Step
 from lorenyi.selection.sampled import Features, Look, Sampled, leads, standard_errors
-from lorenyi.selection.table import Table
 from lorenyi.selection.terms import SampledTerms
 
 EQUAL = 1e-7  # bits: sums are in float32
@@ -26,55 +20,9 @@ MEMORY = 2**28  # bytes of sums of permuted candidates that are kept at a time
 SPENT = 0.8  # of the level, on the first look
 SHORTLIST = 64  # pairs of features that look best by order 2, of which the criterion chooses
 NULLS = 20  # permutations of each feature alone; their standardized values are pooled
-COPIES = 30  # permuted columns of a certified search
-REPORTED = 2e-3  # bits: the width to which the score of a chosen feature is computed
 
 
-@dataclass(frozen=True, eq=False)
-class Step:
-    """One step of a search: the chosen feature, and the scores of all candidates.
-
-    Attributes
-    ----------
-    feature : int
-        Chosen.
-    score : float
-        The criterion, in bits. For `NeighborInformation`, the most information that the features up
-        to this one show: each has the bandwidth that predicts best, so it never falls.
-    standard_error : float
-        Of the score, from the sampling of rows; NaN where only the computation is bounded.
-    gain : float
-        What the feature added to the score of the set before. For criteria of pairs of columns it
-        is the score.
-    p_value : float
-        Probability that the best of useless candidates scores as high; NaN where it was not asked
-        for.
-    bounds : tuple of float
-        Ends of the score, as computed: they differ where it was certified.
-    rows : int
-        Rows that the score comes from.
-    candidates : array of int
-        Who was to be chosen from.
-    scores, standard_errors : array
-        Of the candidates, compared with the score; NaN where a certified search did not need them.
-    ties : array of int
-        Candidates within a standard error of the lead: another sample might have chosen them.
-    """
-
-    feature: int
-    score: float
-    standard_error: float
-    gain: float
-    p_value: float
-    bounds: tuple[float, float]
-    rows: int
-    candidates: np.ndarray
-    scores: np.ndarray
-    standard_errors: np.ndarray
-    ties: np.ndarray
-
-
-class Sampling:
+class Estimated:
     """Scores with their sampling errors; more rows are taken while candidates are close."""
 
     def __init__(self, criterion: BaseCriterion, engine: Sampled) -> None:
@@ -223,90 +171,3 @@ def _standard(values: np.ndarray, null: np.ndarray) -> np.ndarray:
     """Return how many deviations of its permutations each value lies above their mean."""
     deviation = null.std(axis=1, ddof=1)
     return np.asarray((values - null.mean(axis=1)) / np.where(deviation > 0, deviation, np.inf))
-
-
-class Certified:
-    """Scores as intervals, narrowed until one candidate leads for sure."""
-
-    def __init__(self, criterion: BaseCriterion, table: Table, engine: Joints, seed: int) -> None:
-        self.criterion, self.table, self.engine, self.seed = criterion, table, engine, seed
-        self.race = Race(criterion, engine)
-
-    def _score(self, i: int, chosen: Features) -> Intervals:
-        return score(self.criterion, self.engine, np.array([i]), chosen, REPORTED)[0]
-
-    def step(self, candidates: np.ndarray, chosen: Features) -> Step:
-        """Return the best candidate; of equal ones the first."""
-        best = self.race.best(candidates, chosen)
-        found = self._score(best, chosen)
-        value, nothing = float(found.value), np.full(len(candidates), math.nan)
-        before = 0.0
-        if self.criterion.of_the_set and chosen:
-            before = float(self._score(chosen[-1], chosen[:-1]).value)
-        return Step(
-            feature=best,
-            score=value,
-            standard_error=math.nan,
-            gain=value - before,
-            p_value=math.nan,
-            bounds=(float(found.low), float(found.high)),
-            rows=len(self.table),
-            candidates=candidates,
-            scores=np.where(candidates == best, value, math.nan),
-            standard_errors=nothing,
-            ties=candidates[:0],
-        )
-
-    def p_value(
-        self, step: Step, chosen: Features, level: float, permutations: int | None
-    ) -> float:
-        r"""Compare the score with those of the same column permuted, by a curve fitted to them.
-
-        As the candidate is the best of m, a tail of 1 in m matters, which a few permutations do
-        not show: it is read off Pearson's type III curve with their mean, variance and skewness,
-        or with the skewness of the gamma distribution that begins where a constant column is if
-        that is larger, and :math:`1 - (1 - p)^m` is returned.
-        """
-        count = permutations or COPIES
-        null = self.table.permuted(step.feature, chosen, count, self.seed)
-        engine = self.criterion.engine(null, self.seed, self.engine.workers)
-        copies, given = np.arange(len(chosen), len(null.features)), tuple(range(len(chosen)))
-        *values, before = score(self.criterion, engine, copies, given, 1e-3).value.tolist()
-        if step.score - before <= TIE:
-            return 1.0
-        mean, deviation = float(np.mean(values)), float(np.std(values, ddof=1))
-        if not deviation > 1e-9:
-            return 1.0 if step.score <= max(values) + TIE else 1.0 / (1 + count)
-        gamma = 2 * deviation / (mean - before) if mean > before else 0.0
-        skew = min(max(float(stats.skew(values, bias=False)), gamma, 0.0), 3.0)
-        z = (step.score - mean) / (deviation * (1 + 1 / len(values)) ** 0.5)
-        p = float(stats.pearson3.sf(z, skew))
-        return float(-np.expm1(len(step.candidates) * np.log1p(-min(p, 1 - 1e-16))))
-
-    def best_sets(self, candidates: np.ndarray, size: int) -> Features:
-        """Return the best pair, for triples with the best third."""
-        pair = self.race.best_pair(candidates)
-        if size == 2:
-            return pair
-        return (*pair, self.race.best(candidates[~np.isin(candidates, pair)], pair))
-
-    def without(self, chosen: Features) -> np.ndarray:
-        """Return the score of the chosen set without each of its features."""
-        rest = [tuple(i for i in chosen if i != j) for j in chosen]
-        return np.array([float(self._score(r[-1], r[:-1]).value) for r in rest])
-
-    @property
-    def target_entropy(self) -> float:
-        """S(y), in bits."""
-        return float(self.engine.alone((), True, REPORTED))
-
-
-Judge: TypeAlias = Sampling | Certified
-
-
-def judge_of(criterion: BaseCriterion, table: Table, seed: int, workers: int | None) -> Judge:
-    """Return what compares candidates of a table by a criterion."""
-    engine = criterion.engine(table, seed, workers)
-    if isinstance(engine, Sampled):
-        return Sampling(criterion, engine)
-    return Certified(criterion, table, engine, seed)

@@ -1,0 +1,193 @@
+"""The best candidate of a step and whether it is significant, from certified intervals."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable
+
+import numpy as np
+from scipy import stats
+
+from lorenyi.intervals import Intervals
+from lorenyi.joints import Joints
+from lorenyi.selection.criteria import BaseCriterion
+from lorenyi.selection.path import Step
+from lorenyi.selection.sampled import Features
+from lorenyi.selection.table import Table
+from lorenyi.selection.terms import CertifiedTerms
+
+TIE = 1e-9  # bits: narrower intervals that still overlap are equal
+COARSE = 0.1  # bits: width of entropies at the first look, which drops most candidates
+FINE, FINEST = 2e-3, 1e-11  # and at the next ones, ever finer by a factor of FINER at most
+FINER = 32.0
+COPIES = 30  # permuted columns
+REPORTED = 2e-3  # bits: the width to which the score of a chosen feature is computed
+
+
+class Certified:
+    """Scores as intervals, narrowed until one candidate leads for sure.
+
+    A candidate is eliminated only when its upper bound lies below the lower bound of another. Cheap
+    bounds of all come first; then, round after round, both bounds of the most likely winner, and of
+    the others the upper bound, as far as it takes to lie below the best lower bound. Each round is
+    finer than the one before, until one is left or all intervals are narrower than `TIE`.
+    """
+
+    def __init__(self, criterion: BaseCriterion, engine: Joints, table: Table, seed: int) -> None:
+        self.criterion, self.engine, self.table, self.seed = criterion, engine, table, seed
+        self._before: list[int] = []  # candidates of the step before, the best first
+
+    # ------------------------------------------------------------------ the best candidate
+
+    def scores(
+        self, x: np.ndarray, chosen: Features, tol: float, above: float | None = None
+    ) -> Intervals:
+        """Return the criterion of each candidate, with entropies to a width."""
+        terms = CertifiedTerms(self.engine, x, chosen, tol, above)
+        return Intervals.of(self.criterion.score(terms))
+
+    def best(self, candidates: np.ndarray, chosen: Features) -> int:
+        """Return the best candidate; of equal ones the first."""
+
+        def look(x: np.ndarray, tol: float, above: float | None) -> Intervals:
+            return self.scores(x, chosen, tol, above)
+
+        self._before = _race(candidates, look, self._before)
+        return self._before[0]
+
+    def best_pair(self, candidates: np.ndarray) -> tuple[int, int]:
+        """Return the two candidates with the best score together; of equal pairs the first."""
+        one, other = (candidates[i] for i in np.triu_indices(len(candidates), 1))
+
+        def look(x: np.ndarray, tol: float, above: float | None) -> Intervals:
+            found = Intervals(*np.zeros((3, len(x))))
+            for i in np.unique(one[x]):
+                at = one[x] == i
+                found.put(at, self.scores(other[x[at]], (int(i),), tol, above))
+            return found
+
+        pair = _race(np.arange(len(one)), look, [])[0]
+        return int(one[pair]), int(other[pair])
+
+    # ------------------------------------------------------------------ steps of a search
+
+    def step(self, candidates: np.ndarray, chosen: Features) -> Step:
+        """Return the best candidate; of equal ones the first."""
+        best = self.best(candidates, chosen)
+        found = self._score(best, chosen)
+        value, nothing = float(found.value), np.full(len(candidates), math.nan)
+        before = 0.0
+        if self.criterion.of_the_set and chosen:
+            before = float(self._score(chosen[-1], chosen[:-1]).value)
+        return Step(
+            feature=best,
+            score=value,
+            standard_error=math.nan,
+            gain=value - before,
+            p_value=math.nan,
+            bounds=(float(found.low), float(found.high)),
+            rows=len(self.table),
+            candidates=candidates,
+            scores=np.where(candidates == best, value, math.nan),
+            standard_errors=nothing,
+            ties=candidates[:0],
+        )
+
+    def _score(self, i: int, chosen: Features) -> Intervals:
+        return self.scores(np.array([i]), chosen, REPORTED)[0]
+
+    def p_value(
+        self, step: Step, chosen: Features, level: float, permutations: int | None
+    ) -> float:
+        r"""Compare the score with those of the same column permuted, by a curve fitted to them.
+
+        As the candidate is the best of m, a tail of 1 in m matters, which a few permutations do
+        not show: it is read off Pearson's type III curve with their mean, variance and skewness,
+        or with the skewness of the gamma distribution that begins where a constant column is if
+        that is larger, and :math:`1 - (1 - p)^m` is returned.
+        """
+        count = permutations or COPIES
+        null = self.table.permuted(step.feature, chosen, count, self.seed)
+        engine = self.criterion.engine(null, self.seed, self.engine.workers)
+        copies, given = np.arange(len(chosen), len(null.features)), tuple(range(len(chosen)))
+        found = Certified(self.criterion, engine, null, self.seed).scores(copies, given, 1e-3)
+        *values, before = found.value.tolist()
+        if step.score - before <= TIE:
+            return 1.0
+        mean, deviation = float(np.mean(values)), float(np.std(values, ddof=1))
+        if not deviation > 1e-9:
+            return 1.0 if step.score <= max(values) + TIE else 1.0 / (1 + count)
+        gamma = 2 * deviation / (mean - before) if mean > before else 0.0
+        skew = min(max(float(stats.skew(values, bias=False)), gamma, 0.0), 3.0)
+        z = (step.score - mean) / (deviation * (1 + 1 / len(values)) ** 0.5)
+        p = float(stats.pearson3.sf(z, skew))
+        return float(-np.expm1(len(step.candidates) * np.log1p(-min(p, 1 - 1e-16))))
+
+    def best_sets(self, candidates: np.ndarray, size: int) -> Features:
+        """Return the best pair, for triples with the best third."""
+        pair = self.best_pair(candidates)
+        if size == 2:
+            return pair
+        return (*pair, self.best(candidates[~np.isin(candidates, pair)], pair))
+
+    def without(self, chosen: Features) -> np.ndarray:
+        """Return the score of the chosen set without each of its features."""
+        rest = [tuple(i for i in chosen if i != j) for j in chosen]
+        return np.array([float(self._score(r[-1], r[:-1]).value) for r in rest])
+
+    @property
+    def target_entropy(self) -> float:
+        """S(y), in bits."""
+        return float(self.engine.alone((), True, REPORTED))
+
+
+def _race(
+    candidates: np.ndarray,
+    look: Callable[[np.ndarray, float, float | None], Intervals],
+    before: list[int],
+) -> list[int]:
+    """Return the candidates, the best first; the best of the step before is looked at first."""
+    scores, tol = look(candidates, COARSE, np.inf), FINE
+    leader = [i for i in before if i in candidates][:1]
+    first = np.union1d(np.flatnonzero(np.isin(candidates, leader)), [np.argmax(scores.high)])
+
+    def update(some: np.ndarray, above: float | None) -> None:
+        if len(some):
+            scores.put(some, look(candidates[some], tol, above))
+
+    while True:
+        active = scores.high >= float(scores.low.max()) - TIE
+        likely = _likely(scores, active)
+        left = np.flatnonzero(active & (scores.width > TIE))
+        if active.sum() == 1 or not len(left) or tol < FINEST:
+            break
+        front = first if tol == FINE else left[[np.argmax(likely[left])]]
+        update(front, None)
+        best = float(scores.low.max())
+        update(np.setdiff1d(left[scores.high[left] >= best - TIE], front), best)
+        # What it seems to take for the first two to come apart.
+        top, second = np.sort(_likely(scores, active))[:-3:-1]
+        tol = float(np.clip(0.25 * (top - second), tol / FINER, 0.5 * tol))
+    winner = _winner(candidates[active], scores[active], likely[active])
+    order = candidates[np.argsort(-likely, kind="stable")].tolist()
+    return [winner, *(i for i in order if i != winner)]
+
+
+def _likely(scores: Intervals, active: np.ndarray) -> np.ndarray:
+    """Return the most likely scores of active candidates, and upper bounds of the others."""
+    return np.where(active & np.isfinite(scores.value), scores.value, scores.high)
+
+
+def _winner(active: np.ndarray, scores: Intervals, likely: np.ndarray) -> int:
+    width = float(scores.width.max())
+    if len(active) == 1 or width <= 100 * TIE:  # less is rounding
+        return int(active[0])
+    warnings.warn(
+        f"the intervals of features {', '.join(map(str, active))} still overlap at a width of "
+        f"{width:.2g} bits: the one with the larger value was chosen; more memory or a solver "
+        "such as Exact() may separate them",
+        RuntimeWarning,
+        stacklevel=2,
+    )
+    return int(active[np.argmax(likely)])
