@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import rivals
 from rivals import FREE, OURS, SIZED, Table
 from sklearn import datasets, ensemble, linear_model, neighbors, svm
 from threadpoolctl import threadpool_limits
@@ -256,7 +257,7 @@ def picture(rows: list[Row], out: Path, count: int = 3) -> None:
     scores = means(rows, [m for m in SIZED if m in present])
     mine = np.array(list(scores.pop(OURS).values()))
     best = sorted(scores, key=lambda m: -np.mean(list(scores[m].values())))[:count]
-    figure = Figure(figsize=(3.4 * len(best), 6.2), layout="constrained")
+    figure = Figure(figsize=(3.4 * len(best), 0.8 + 0.11 * len(mine)), layout="constrained")
     axes = figure.subplots(1, len(best), sharex=True, squeeze=False)[0]
     for ax, name in zip(axes, best, strict=True):
         d = mine - np.array(list(scores[name].values()))
@@ -264,7 +265,7 @@ def picture(rows: list[Row], out: Path, count: int = 3) -> None:
         ax.barh(tables[order], d[order], color=np.where(d[order] < 0, "C3", "C0"))
         ax.axvline(0, color="black", linewidth=0.8)
         ax.set_title(f"against {name}: {d.mean():+.2f} ± {error(d):.2f}", fontsize=9)
-        ax.tick_params(labelsize=6)
+        ax.tick_params(labelsize=5)
         ax.margins(y=0.01)
     figure.supxlabel("our score less theirs, points", fontsize=9)
     figure.savefig(out, dpi=110)
@@ -276,12 +277,14 @@ def main() -> None:
     parser.add_argument("--only", nargs="*", default=[], help="names of tables")
     parser.add_argument("--skip", nargs="*", default=[], help="names of methods")
     parser.add_argument("--splits", type=int, default=3)
+    parser.add_argument("--sizes", type=int, nargs="*", default=list(rivals.SIZES))
     parser.add_argument(
         "--out", type=Path, default=Path("selector_study.jsonl"), help="results so far"
     )
     parser.add_argument("--report", type=Path, help="write the printed tables there, too")
     parser.add_argument("--picture", type=Path, help="draw the differences into this file")
     options = parser.parse_args()
+    rivals.SIZES = tuple(options.sizes)
     tables = [*bundled(), *synthetic(), *(folder(options.tables) if options.tables else ())]
     for t in tables:
         if not t.sizes:
