@@ -208,6 +208,15 @@ def test_equal_columns_are_ties_as_often_as_errors_are_within_one():
     assert 0.55 < ties / 120 < 0.8  # 0.68 expected, with an error of 0.04
 
 
+def test_nothing_ties_with_a_column_that_is_the_target():
+    y = np.arange(100) % 2
+    X = np.c_[np.random.default_rng(0).normal(size=(100, 2)), y]
+    (step,) = InformationSelector(1).fit(X, y).path_
+    assert step.score == pytest.approx(1.0, abs=1e-6)
+    assert not len(step.ties)
+    assert step.standard_errors.max() < 0.2
+
+
 def test_a_lead_has_the_error_of_a_difference():
     rng = np.random.default_rng(3)
     common = rng.normal(size=25)
