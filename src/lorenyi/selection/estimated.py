@@ -61,8 +61,8 @@ class Estimated:
         before = self.criterion.before(SampledTerms(self.engine, candidates[:1], chosen, look))
         whole = self.reached((*chosen, feature), look)  # last: a path is only made longer
         score, whole_error = float(whole[0, 0]), float(standard_errors(whole)[0])
-        # Of candidates only what a row's own term varies is known. What it does to others makes that
-        # as much wider as for the best; at most twice, for a pair has two rows.
+        # Of candidates only what a row's own term varies is known; what it does to others makes
+        # that as much wider as for the best, at most twice, for a pair has two rows.
         wider = float(np.clip(whole_error / max(errors[left[best]], 1e-300), 1.0, 2.0))
         ties = left[(lead <= wider * error) & (np.arange(len(left)) != best)]
         return Step(
