@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import html
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.stats import false_discovery_control
+
+from lorenyi import _html
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,14 +154,5 @@ class SelectionPath(Sequence[Step]):
         return "\n".join("  ".join(line).rstrip() for line in zip(*padded, strict=True))
 
     def _repr_html_(self) -> str:
-        head, *lines = [[html.escape(cell) for cell in line] for line in self._lines()]
-        rows = "".join(f"<tr>{''.join(f'<td>{c}</td>' for c in line)}</tr>" for line in lines)
-        return f"<table><tr>{''.join(f'<th>{c}</th>' for c in head)}</tr>{rows}</table>"
-
-
-def rejected(p: np.ndarray, level: float) -> np.ndarray:
-    """Mark the small probabilities: a share `level` of them at most is expected to be false.
-
-    The procedure of Benjamini and Hochberg.
-    """
-    return np.asarray(false_discovery_control(p) <= level)
+        head, *rows = self._lines()
+        return _html.table(head, rows)

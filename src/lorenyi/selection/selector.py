@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from joblib import effective_n_jobs
+from scipy.stats import false_discovery_control
 from sklearn.base import BaseEstimator, clone
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils._set_output import _get_output_config
@@ -22,7 +23,7 @@ from lorenyi.selection import options, reading
 from lorenyi.selection.certified import Certified
 from lorenyi.selection.criteria import BaseCriterion, NeighborInformation
 from lorenyi.selection.estimated import Estimated
-from lorenyi.selection.path import SelectionPath, rejected
+from lorenyi.selection.path import SelectionPath
 from lorenyi.selection.sampled import Sampled
 from lorenyi.selection.search import Search
 from lorenyi.selection.table import Table
@@ -292,7 +293,7 @@ class InformationSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         self.relevance_p_values_ = np.full(self.n_features_in_, np.nan)
         for u, unit in enumerate(units):
             self.relevance_p_values_[unit] = p[u]
-        found = np.flatnonzero(rejected(p, self.level)).tolist()
+        found = np.flatnonzero(false_discovery_control(p) <= self.level).tolist()
         return sorted((u for u in found if u not in chosen), key=lambda u: (p[u], u))
 
     def _keep(self, path: SelectionPath, chosen: list[int], units: list[list[int]]) -> None:
