@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import ndtri
 
 from lorenyi.data.sources import slices
+from lorenyi.inference.features import normal_quantiles
 from lorenyi.selection.sampled import Features
 from lorenyi.selection.table import Variable
 
@@ -21,26 +21,18 @@ PAIR_SHIFTS = 32  # pairs a row from which pairs of features are ranked
 
 
 def prepared(variable: Variable, bandwidth: float, ranks: bool, standardize: bool) -> Variable:
-    """Return a variable as kernels read it: numbers in bandwidths, and being missing as a label."""
+    """Return a variable as kernels read it: numbers in bandwidths, and being missing as a label.
+
+    Normal scores of `ranks` make a kernel indifferent to the scale and the tails of a column.
+    """
     if ranks:
-        numbers = _normal_scores(variable.ranked.numbers)
+        scores = normal_quantiles(variable.ranked.numbers)
+        deviation = np.ma.masked_invalid(scores).std(axis=0).filled(0.0)
+        numbers = scores / np.where(deviation > 0, deviation, 1.0)
     else:
         numbers = variable.standardized(None) if standardize else variable.numbers
     numbers = (np.nan_to_num(numbers) / bandwidth).astype(np.float32)
     return Variable(numbers, variable.nominal.astype(np.int32))
-
-
-def _normal_scores(ranks: np.ndarray) -> np.ndarray:
-    """Return the normal quantiles of ranks, with standard deviation 1 in each column.
-
-    They make a kernel indifferent to the scale and the tails of a column.
-    """
-    there = ~np.isnan(ranks)
-    count = np.maximum(there.sum(axis=0), 1)
-    scores = ndtri((ranks - 0.5) / count)
-    off = np.where(there, scores - np.sum(scores, axis=0, where=there) / count, 0.0)
-    deviation = np.sqrt(np.sum(off**2, axis=0) / count)
-    return np.asarray(scores / np.where(deviation > 0, deviation, 1.0))
 
 
 def apart(variable: Variable, i: np.ndarray, j: np.ndarray) -> np.ndarray:
