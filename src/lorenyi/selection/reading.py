@@ -13,7 +13,7 @@ from lorenyi.data.columns import Column, unmasked
 from lorenyi.data.frames import is_table
 from lorenyi.data.reading import in_memory, is_elsewhere, read_columns, row_count, take_rows
 from lorenyi.gram.ready import points_of
-from lorenyi.selection.table import Variable
+from lorenyi.selection.table import Variable, by_weight
 
 
 def positions(wanted: Any, names: Sequence[str] | None, count: int, what: str) -> list[int]:
@@ -136,7 +136,5 @@ def looked_at(
         rows = _arrays.choose(seed, 40, n, most)
     else:
         order = np.argsort(_arrays.hashed(seed, 40, n)[:, 0])
-        reached = np.cumsum(weights[order])
-        places = (np.arange(most) + 0.5) * (reached[-1] / most)
-        rows = np.sort(order[np.searchsorted(reached, places, side="right")])
+        rows = np.sort(order[by_weight(weights[order], most)])
     return take_rows(X, rows, "X"), take_rows(y, rows, "y"), None

@@ -94,6 +94,13 @@ class Variable:
         return joint(*[gram(x, k, weights=weights) for x, k in parts if x.shape[1]])
 
 
+def by_weight(weights: np.ndarray, size: int) -> np.ndarray:
+    """Return positions of rows, in order and so many, each as often as its weight has it."""
+    reached = np.cumsum(weights)
+    places = (np.arange(size) + 0.5) * (reached[-1] / size)
+    return np.asarray(np.searchsorted(reached, places, side="right"))
+
+
 @dataclass(frozen=True, eq=False)
 class Table:
     """Features and target of the same rows."""
@@ -165,10 +172,7 @@ class Table:
         """
         if self.weights is None:
             return self
-        reached = np.cumsum(self.weights)
-        size = min(round(self.total), MAX_POINTS)
-        places = (np.arange(size) + 0.5) * (reached[-1] / size)
-        return self.take(np.searchsorted(reached, places, side="right"), None)
+        return self.take(by_weight(self.weights, min(round(self.total), MAX_POINTS)), None)
 
     def apart(self, seed: int) -> Table:
         """Return a row for each point, but one for copies, which would predict each other.
