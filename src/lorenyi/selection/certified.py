@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 from scipy import stats
@@ -23,6 +24,7 @@ FINE, FINEST = 2e-3, 1e-11  # and at the next ones, ever finer by a factor of FI
 FINER = 32.0
 COPIES = 30  # permuted columns
 REPORTED = 2e-3  # bits: the width to which the score of a chosen feature is computed
+SHOWN = 1e-2  # and that of terms which are only shown
 
 
 class Certified:
@@ -38,64 +40,43 @@ class Certified:
         self.criterion, self.engine, self.table, self.seed = criterion, engine, table, seed
         self._before: list[int] = []  # candidates of the step before, the best first
 
-    # ------------------------------------------------------------------ the best candidate
+    def terms(self, candidates: np.ndarray, chosen: Features) -> CertifiedTerms:
+        """Return what scores are made of."""
+        return CertifiedTerms(self.engine, candidates, chosen, SHOWN)
 
     def scores(
-        self, x: np.ndarray, chosen: Features, tol: float, above: float | None = None
+        self, chosen: Features, x: np.ndarray, tol: float, above: float | None = None
     ) -> Intervals:
-        """Return the criterion of each candidate, with entropies to a width."""
+        """Return the criterion of each candidate x, with entropies to a width."""
         terms = CertifiedTerms(self.engine, x, chosen, tol, above)
         return Intervals.of(self.criterion.score(terms))
 
     def best(self, candidates: np.ndarray, chosen: Features) -> int:
         """Return the best candidate; of equal ones the first."""
-
-        def look(x: np.ndarray, tol: float, above: float | None) -> Intervals:
-            return self.scores(x, chosen, tol, above)
-
-        self._before = _race(candidates, look, self._before)
+        self._before = _race(candidates, partial(self.scores, chosen), self._before)
         return self._before[0]
-
-    def best_pair(self, candidates: np.ndarray) -> tuple[int, int]:
-        """Return the two candidates with the best score together; of equal pairs the first."""
-        one, other = (candidates[i] for i in np.triu_indices(len(candidates), 1))
-
-        def look(x: np.ndarray, tol: float, above: float | None) -> Intervals:
-            found = Intervals(*np.zeros((3, len(x))))
-            for i in np.unique(one[x]):
-                at = one[x] == i
-                found.put(at, self.scores(other[x[at]], (int(i),), tol, above))
-            return found
-
-        pair = _race(np.arange(len(one)), look, [])[0]
-        return int(one[pair]), int(other[pair])
-
-    # ------------------------------------------------------------------ steps of a search
 
     def step(self, candidates: np.ndarray, chosen: Features) -> Step:
         """Return the best candidate; of equal ones the first."""
         best = self.best(candidates, chosen)
-        found = self._score(best, chosen)
+        found = self._score((*chosen, best))
         value, nothing = float(found.value), np.full(len(candidates), math.nan)
-        before = 0.0
-        if self.criterion.of_the_set and chosen:
-            before = float(self._score(chosen[-1], chosen[:-1]).value)
+        has_before = self.criterion.of_the_set and chosen
         return Step(
             feature=best,
             score=value,
-            standard_error=math.nan,
-            gain=value - before,
-            p_value=math.nan,
+            gain=value - (float(self._score(chosen).value) if has_before else 0.0),
             bounds=(float(found.low), float(found.high)),
             rows=len(self.table),
             candidates=candidates,
-            scores=np.where(candidates == best, value, math.nan),
+            scores=np.where(candidates == best, value, nothing),
             standard_errors=nothing,
             ties=candidates[:0],
         )
 
-    def _score(self, i: int, chosen: Features) -> Intervals:
-        return self.scores(np.array([i]), chosen, REPORTED)[0]
+    def _score(self, features: Features) -> Intervals:
+        """Return the score of features that were chosen in this order."""
+        return self.scores(features[:-1], np.array(features[-1:]), REPORTED)[0]
 
     def p_value(
         self, step: Step, chosen: Features, level: float, permutations: int | None
@@ -111,7 +92,7 @@ class Certified:
         null = self.table.permuted(step.feature, chosen, count, self.seed)
         engine = self.criterion.engine(null, self.seed, self.engine.workers)
         copies, given = np.arange(len(chosen), len(null.features)), tuple(range(len(chosen)))
-        found = Certified(self.criterion, engine, null, self.seed).scores(copies, given, 1e-3)
+        found = Certified(self.criterion, engine, null, self.seed).scores(given, copies, 1e-3)
         *values, before = found.value.tolist()
         if step.score - before <= TIE:
             return 1.0
@@ -125,8 +106,18 @@ class Certified:
         return float(-np.expm1(len(step.candidates) * np.log1p(-min(p, 1 - 1e-16))))
 
     def best_sets(self, candidates: np.ndarray, size: int) -> Features:
-        """Return the best pair, for triples with the best third."""
-        pair = self.best_pair(candidates)
+        """Return the best pair, of equal ones the first; for triples with the best third."""
+        one, other = (candidates[i] for i in np.triu_indices(len(candidates), 1))
+
+        def look(x: np.ndarray, tol: float, above: float | None) -> Intervals:
+            found = Intervals(*np.zeros((3, len(x))))
+            for i in np.unique(one[x]):
+                at = one[x] == i
+                found.put(at, self.scores((int(i),), other[x[at]], tol, above))
+            return found
+
+        best = _race(np.arange(len(one)), look, [])[0]
+        pair = int(one[best]), int(other[best])
         if size == 2:
             return pair
         return (*pair, self.best(candidates[~np.isin(candidates, pair)], pair))
@@ -134,7 +125,7 @@ class Certified:
     def without(self, chosen: Features) -> np.ndarray:
         """Return the score of the chosen set without each of its features."""
         rest = [tuple(i for i in chosen if i != j) for j in chosen]
-        return np.array([float(self._score(r[-1], r[:-1]).value) for r in rest])
+        return np.array([float(self._score(features).value) for features in rest])
 
     @property
     def target_entropy(self) -> float:

@@ -28,6 +28,11 @@ class Estimated:
     def __init__(self, criterion: BaseCriterion, engine: Sampled) -> None:
         self.criterion, self.engine = criterion, engine
 
+    def terms(self, candidates: np.ndarray, chosen: Features) -> SampledTerms:
+        """Return what scores are made of, without replicates."""
+        look = Look(self.engine.first(len(candidates)))
+        return SampledTerms(self.engine, candidates, chosen, look, 1)
+
     def values(self, candidates: np.ndarray, chosen: Features, look: Look) -> np.ndarray:
         """Return the scores: candidates x (1 + groups), or x permutations."""
         found = self.criterion.score(SampledTerms(self.engine, candidates, chosen, look))
@@ -69,7 +74,6 @@ class Estimated:
             score=score,
             standard_error=whole_error,
             gain=score - float(before[0]),
-            p_value=math.nan,
             bounds=(score, score),
             rows=blocks * self.engine.size,
             candidates=candidates,

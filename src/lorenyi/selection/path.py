@@ -45,15 +45,15 @@ class Step:
 
     feature: int
     score: float
-    standard_error: float
     gain: float
-    p_value: float
     bounds: tuple[float, float]
     rows: int
     candidates: np.ndarray
     scores: np.ndarray
     standard_errors: np.ndarray
     ties: np.ndarray
+    standard_error: float = math.nan
+    p_value: float = math.nan
 
 
 class SelectionPath(Sequence[Step]):

@@ -27,7 +27,7 @@ from lorenyi.selection.path import SelectionPath
 from lorenyi.selection.sampled import Sampled
 from lorenyi.selection.search import Search
 from lorenyi.selection.table import Table
-from lorenyi.selection.terms import Terms, terms_of
+from lorenyi.selection.terms import Terms
 
 
 @dataclass(eq=False, repr=False)
@@ -319,9 +319,13 @@ class InformationSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         It gives their `Terms`, such as relevance and redundancy, measured as `fit` does.
         """
         seed = options.seed_of(self.random_state)
-        other = clone(self)
-        table, _ = other._table(X, y, sample_weight, seed)
-        return terms_of(self.criterion.engine(table, seed, effective_n_jobs(self.n_jobs)))
+        judge = self._judge(clone(self)._table(X, y, sample_weight, seed)[0], seed)
+
+        def make(candidates: Any, chosen: Sequence[int] = ()) -> Any:
+            x, given = np.asarray(candidates, dtype=np.int64), tuple(int(i) for i in chosen)
+            return judge.terms(x, given)
+
+        return make
 
     def transform(self, X: Any) -> Any:
         """Return the chosen columns of X, in the order they have there."""
