@@ -83,12 +83,11 @@ def require_aligned(X: Any, y: Any) -> None:
 
 def variable(given: Sequence[Column], nominal: Sequence[bool] | np.ndarray) -> Variable:
     """Return columns as one variable: numbers and symbols."""
-    n = len(given[0].values)
+    none = np.zeros((len(given[0].values), 0), dtype=np.int64)
     numbers = [c.numbers() for c, symbol in zip(given, nominal, strict=True) if not symbol]
     codes = [c.codes() for c, symbol in zip(given, nominal, strict=True) if symbol]
     return Variable(
-        np.stack(numbers, axis=1) if numbers else np.zeros((n, 0)),
-        np.stack(codes, axis=1) if codes else np.zeros((n, 0), dtype=np.int64),
+        np.column_stack([none.astype(np.float64), *numbers]), np.column_stack([none, *codes])
     )
 
 
@@ -119,9 +118,7 @@ def frequencies(sample_weight: Any, n: int) -> np.ndarray | None:
     return np.asarray(weights)
 
 
-def looked_at(
-    X: Any, y: Any, sample_weight: Any, most: int | None, seed: int
-) -> tuple[Any, Any, Any]:
+def looked_at(X: Any, y: Any, sample_weight: Any, most: int | None, seed: int) -> tuple[Any, ...]:
     """Return everything in memory: all rows, or of more than `most` points so many.
 
     Rows are drawn by their weight, each then stands for one point.

@@ -34,20 +34,19 @@ from lorenyi.selection.terms import Terms
 class InformationSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     r"""Choose the features that are jointly most informative about the target.
 
-    A greedy search: at each step the candidate with the largest criterion joins the chosen ones,
-    by default `NeighborInformation`, a leave-one-out estimate of the information that the whole set
-    shares with the target, with its standard error. Candidates that are close are compared on more
-    rows; those that stay within a standard error of the best are named in `path_`.
+    A greedy search: at each step the candidate with the largest criterion joins the chosen ones. By
+    default that is `NeighborInformation`, a leave-one-out estimate of the information that the set
+    shares with the target, with its standard error. Close candidates are compared on more rows;
+    those that stay within a standard error of the best are named in `path_`.
 
     Parameters
     ----------
     n_features_to_select : int, float or {"auto", "relevant", "smallest"}
         How many features (groups count once), or a share of them. "auto": go on while the best
-        candidate adds something and scores better than the best of permuted ones, the first
-        included (see `level`); there may be none. "relevant": those, and every feature that is
-        informative by itself, redundant ones included, with a false discovery rate of at most
-        `level`. "smallest": the shortest part of the path of "auto" whose score is within a
-        standard error of the best.
+        candidate, the first included, adds something and scores better than the best of permuted
+        ones (see `level`); there may be none. "relevant": those, and every feature that is
+        informative by itself, redundant or not, with a false discovery rate of at most `level`.
+        "smallest": the shortest part of that path within a standard error of its best score.
     criterion : criterion
         What to maximize. With a `Renyi` entropy, such as `JointInformation(Renyi(2, rank=100))`,
         scores are certified intervals, narrowed until one candidate leads.
@@ -56,16 +55,16 @@ class InformationSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     standardize : bool
         Whether numeric columns get mean 0 and standard deviation 1 before the kernel.
     categorical_features : "auto", columns or None
-        Columns compared by equality (numbers, names or a mask); Shannon's criteria put all others
-        into bins. "auto": text, booleans, categorical types, and whole numbers with at most ten
-        distinct values. Text, booleans and categorical types always are.
+        Columns compared by equality (numbers, names or a mask), as text, booleans and categorical
+        types always are; Shannon's criteria put all others into bins. "auto": whole numbers with at
+        most ten distinct values.
     feature_groups : list of columns, optional
         Lists of columns that come in or out together, such as a one-hot block.
     must_include : columns, optional
         Columns that are chosen before all others, in this order.
     task : {"auto", "classification", "regression"}
-        Whether the target holds labels or numbers. "auto": the rule for features, so whole numbers
-        with more than ten distinct values are numbers; say "classification" where they are classes.
+        Whether the target holds labels or numbers. "auto": by the rule for features, so say
+        "classification" where more than ten whole numbers are classes.
     missing : {"error", "value"}
         What NaN is: an error, or a value of its own.
     direction : {"forward", "backward"}
@@ -81,10 +80,10 @@ class InformationSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     tol : float
         With "auto": a feature must add more than so many bits.
     n_permutations : int, optional
-        To compare with at each step, at least; as many as `level` needs by default (19 for 0.05, 24
-        and then 99 where there are more rows than a first look takes; 30 for a `Renyi` entropy, to
-        which a curve is fitted). With a number of features there are no p-values unless it is
-        given; then every step has one, and none ends the search.
+        Compared with at each step, at least; by default as many as `level` needs (for 0.05, 19, or
+        24 and then 99 where a first look takes some rows only; for a `Renyi` entropy 30, to which a
+        curve is fitted). If given with a number of features, every step has a p-value, and none
+        ends the search.
     max_seconds : float, optional
         No step is begun after that.
     n_jobs : int, optional
@@ -96,17 +95,12 @@ class InformationSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
 
     Attributes
     ----------
-    indices_ : array of int
-        Chosen columns in order of selection.
-    names_ : array of str
-        Their names.
-    scores_, standard_errors_ : array
-        The criterion when each was chosen, in bits, and its sampling error.
-    gains_ : array
-        What each added to the score.
+    indices_, names_ : arrays
+        Numbers and names of the chosen columns, in order of selection.
+    scores_, standard_errors_, gains_ : arrays
+        The criterion when each was chosen, in bits, its sampling error, and what each added.
     p_values_ : array
-        With "auto", or with `n_permutations` given: how likely the best of useless candidates
-        scores as high; NaN where a column was not tested.
+        How likely the best of useless candidates scores as high; NaN where that was not tested.
     score_bounds_ : array, k x 2
         Certified ends of the scores, where the entropy is a `Renyi`: they bound the computation.
     path_ : SelectionPath
@@ -129,9 +123,9 @@ class InformationSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     Constant columns and columns that repeat a chosen one (up to shift, scale and, for categories,
     names) add nothing: they are chosen only when no others are left. `sample_weight` holds
     frequencies: weight 2 is a row given twice, weight 0 a row left out. Copies of rows do not
-    predict each other. Of a table with more rows
-    than the criterion looks at (16,000 by default), so many are drawn at random; Dask collections
-    and Parquet data sets are never collected. Sparse input is refused.
+    predict each other. Of more rows than the criterion looks at (16,000 by default), so many are
+    drawn at random; Dask collections and Parquet data sets are never collected. Sparse input is
+    refused.
 
     Examples
     --------
@@ -172,7 +166,7 @@ class InformationSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     _parameter_constraints = options.CONSTRAINTS
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> InformationSelector:
-        """Choose features of X that are informative about y.
+        """Choose features of X that are informative about y, and return the selector.
 
         Parameters
         ----------
@@ -182,10 +176,6 @@ class InformationSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             Target, or several that count together.
         sample_weight : array of n, optional
             Frequencies of the rows.
-
-        Returns
-        -------
-        self
         """
         self._validate_params()
         options.check(self)
@@ -201,17 +191,15 @@ class InformationSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         columns = _check_feature_names_in(self)
         names = [", ".join(columns[unit]) for unit in units]
         unit_of = {j: u for u, unit in enumerate(units) for j in unit}
-        first = dict.fromkeys(
-            unit_of[j] for j in self._positions("must_include", self.must_include)
-        )
-        search = Search(self, table, names, tuple(first), judge)
+        given = self._positions("must_include", self.must_include)
+        first = tuple(dict.fromkeys(unit_of[j] for j in given))
+        search = Search(self, table, names, first, judge)
         with one_thread(), reporting(self.progress, search.count, "features") as report:
             path = getattr(search, self.direction)(report)
-            chosen = list(path.features)
-            if wanted == "smallest" and chosen:
+            if wanted == "smallest" and path.steps:
                 size = judge.smallest(path.features)
                 path.steps, path.refused = path.steps[:size], [*path.steps, path.refused][size]
-                chosen = chosen[:size]
+            chosen = list(path.features)
             if wanted == "relevant":
                 chosen += self._relevant(judge, search, chosen, units)
         self._keep(path, chosen, units)
