@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
+from typing import Any
 
 import numpy as np
 from scipy import stats
@@ -40,7 +41,7 @@ class Certified:
         self.criterion, self.engine, self.table, self.seed = criterion, engine, table, seed
         self._before: list[int] = []  # candidates of the step before, the best first
 
-    def terms(self, candidates: np.ndarray, chosen: Features) -> CertifiedTerms:
+    def terms(self, candidates: Any, chosen: Sequence[int] = ()) -> CertifiedTerms:
         """Return what scores are made of."""
         return CertifiedTerms(self.engine, candidates, chosen, SHOWN)
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -28,7 +30,7 @@ class Estimated:
     def __init__(self, criterion: BaseCriterion, engine: Sampled) -> None:
         self.criterion, self.engine = criterion, engine
 
-    def terms(self, candidates: np.ndarray, chosen: Features) -> SampledTerms:
+    def terms(self, candidates: Any, chosen: Sequence[int] = ()) -> SampledTerms:
         """Return what scores are made of, without replicates."""
         look = Look(self.engine.first(len(candidates)))
         return SampledTerms(self.engine, candidates, chosen, look, 1)
@@ -120,12 +122,11 @@ class Estimated:
         """Return the best set of the pairs that look best, for triples with one more each."""
         look = Look(self.engine.first(len(candidates)))
         pairs = self.engine.likely_pairs(candidates, SHORTLIST)
-        found = [(float(self.values(np.array([j]), (i,), look)[0, 0]), (i, j)) for i, j in pairs]
-        found.sort(key=lambda item: (-item[0], item[1]))
+        pairs.sort(key=lambda p: (-self.values(np.array(p[1:]), p[:1], look)[0, 0], p))
         if size == 2:
-            return found[0][1]
+            return pairs[0]
         triples = []
-        for _, pair in found:
+        for pair in pairs:
             others = candidates[~np.isin(candidates, pair)]
             values = self.values(others, pair, look)[:, 0]
             triples.append((float(values.max()), (*pair, int(others[np.argmax(values)]))))

@@ -49,7 +49,7 @@ def check(selector: Any) -> None:
         "floating=True": selector.floating,
         "direction='backward'": selector.direction == "backward",
         f"start={selector.start!r}": selector.start != "single",
-        "n_features_to_select='smallest'": isinstance(wanted, str) and wanted == "smallest",
+        "n_features_to_select='smallest'": wanted == "smallest",
     }
     for said, is_asked in asked.items():
         if is_asked and not criterion.of_the_set:

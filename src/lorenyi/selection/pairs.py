@@ -47,8 +47,7 @@ TOGETHER = 2.0, 1.0, 0.5  # powers of all features: a near copy only narrows, pa
 class Pairs(Sampled):
     """Entropies of order 2 and information of neighbors, from blocks of rows.
 
-    With `ranks`, numbers become normal scores; else they are
-    standardized if those of the table are. See `NeighborInformation` for `smoothing`.
+    With `ranks`, numbers become normal scores; else they are standardized if the table says so.
     """
 
     def __init__(
@@ -94,11 +93,11 @@ class Pairs(Sampled):
 
     def alone(self, given: Features, look: Look) -> np.ndarray:
         """Return S(given) and S(given, y): 2 x r, or 2 x 1 for all permutations."""
-        sums = parallel(
-            lambda b: b.sums(weights(b.apart(given), 1.0))[:, :, None],
-            self.blocks(look.blocks),
-            self.workers,
-        )
+
+        def of(block: Block) -> np.ndarray:
+            return block.sums(weights(block.apart(given), 1.0))[:, :, None]
+
+        sums = parallel(of, self.blocks(look.blocks), self.workers)
         found = self._collisions(sums, Look(look.blocks))[:, 0]
         return found[:, :1] if look.permutations else found
 

@@ -12,13 +12,11 @@ import numpy as np
 
 from lorenyi._progress import Reporter
 from lorenyi.selection import options
-from lorenyi.selection.certified import Certified
+from lorenyi.selection.certified import TIE, Certified
 from lorenyi.selection.estimated import Estimated
 from lorenyi.selection.path import SelectionPath
 from lorenyi.selection.sampled import Features
 from lorenyi.selection.table import Table
-
-TIE = 1e-9  # bits: less is rounding
 
 
 class Search:
@@ -36,7 +34,7 @@ class Search:
         judge: Estimated | Certified,
     ) -> None:
         self.selector, self.names, self.first, self.judge = selector, names, first, judge
-        self.last = [i for i, feature in enumerate(table.features) if feature.constant]
+        self.last = [i for i, feature in enumerate(table.features) if not feature.values.any()]
         self.same = table.repeated(selector.criterion.by_ranks)
         self.ends = options.ends(selector)
         self.count = options.count(selector, len(names), max(len(first), 1))

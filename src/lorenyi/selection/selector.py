@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -180,7 +180,7 @@ class InformationSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         self._validate_params()
         options.check(self)
         seed = options.seed_of(self.random_state)
-        table, units = self._table(X, y, sample_weight, seed)
+        table = self._table(X, y, sample_weight, seed)
         judge = self._judge(table, seed)
         wanted = self.n_features_to_select
         if wanted in ("relevant", "smallest") and isinstance(judge, Certified):
@@ -188,7 +188,7 @@ class InformationSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
                 f"n_features_to_select={wanted!r} needs scores with sampling errors: a criterion "
                 "such as NeighborInformation() or JMI(), without a Renyi entropy"
             )
-        columns = _check_feature_names_in(self)
+        columns, units = _check_feature_names_in(self), self.feature_groups_
         names = [", ".join(columns[unit]) for unit in units]
         unit_of = {j: u for u, unit in enumerate(units) for j in unit}
         given = self._positions("must_include", self.must_include)
@@ -201,8 +201,8 @@ class InformationSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
                 path.steps, path.refused = path.steps[:size], [*path.steps, path.refused][size]
             chosen = list(path.features)
             if wanted == "relevant":
-                chosen += self._relevant(judge, search, chosen, units)
-        self._keep(path, chosen, units)
+                chosen += self._relevant(judge, search, chosen)
+        self._keep(path, chosen)
         if not chosen and path.refused is not None:
             warnings.warn(
                 f"no feature was selected: the best of {len(units)}, {path.best_refused}, "
@@ -220,10 +220,8 @@ class InformationSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             return Estimated(self.criterion, engine)
         return Certified(self.criterion, engine, table, seed)
 
-    def _table(
-        self, X: Any, y: Any, sample_weight: Any, seed: int
-    ) -> tuple[Table, list[list[int]]]:
-        """Return what the search reads, and the columns of each of its features."""
+    def _table(self, X: Any, y: Any, sample_weight: Any, seed: int) -> Table:
+        """Return what the search reads; set the attributes that say how it was read."""
         most = self.criterion.max_rows
         X, y, sample_weight = reading.looked_at(X, y, sample_weight, most, seed)
         columns = reading.features_of(self, X)
@@ -233,14 +231,14 @@ class InformationSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         self.categorical_ = self._categorical(columns)
         target = reading.read_target(y, self.task)
         self.task_ = "classification" if target.symbols.shape[1] else "regression"
-        units = self._units(len(columns))
+        self.feature_groups_ = self._units(len(columns))
         self.kernel_ = Gaussian(1.0) if self.kernel is None else self.kernel
         self.criterion_ = self.criterion
         features = [
-            reading.variable([columns[j] for j in unit], self.categorical_[unit]) for unit in units
+            reading.variable([columns[j] for j in unit], self.categorical_[unit])
+            for unit in self.feature_groups_
         ]
-        table = Table(features, target, weights, self.kernel_, self.standardize).folded()
-        return table, units
+        return Table(features, target, weights, self.kernel_, self.standardize).folded()
 
     def _categorical(self, columns: list[Column]) -> np.ndarray:
         """Tell which columns hold categories."""
@@ -270,24 +268,22 @@ class InformationSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         names = getattr(self, "feature_names_in_", None)
         return reading.positions(wanted, names, self.n_features_in_, what)
 
-    def _relevant(
-        self, judge: Any, search: Search, chosen: list[int], units: list[list[int]]
-    ) -> list[int]:
+    def _relevant(self, judge: Any, search: Search, chosen: list[int]) -> list[int]:
         """Return the features that are informative by themselves and not chosen, the best first."""
-        p = np.ones(len(units))
-        varied = np.setdiff1d(np.arange(len(units)), search.last)
+        p = np.ones(len(self.feature_groups_))
+        varied = np.setdiff1d(np.arange(len(p)), search.last)
         if len(varied):
             p[varied] = judge.relevance(varied)
         self.relevance_p_values_ = np.full(self.n_features_in_, np.nan)
-        for u, unit in enumerate(units):
-            self.relevance_p_values_[unit] = p[u]
+        for unit, value in zip(self.feature_groups_, p, strict=True):
+            self.relevance_p_values_[unit] = value
         found = np.flatnonzero(false_discovery_control(p) <= self.level).tolist()
         return sorted((u for u in found if u not in chosen), key=lambda u: (p[u], u))
 
-    def _keep(self, path: SelectionPath, chosen: list[int], units: list[list[int]]) -> None:
+    def _keep(self, path: SelectionPath, chosen: list[int]) -> None:
         """Set the attributes that a search leads to; features beyond its steps have no scores."""
-        self.path_, self.feature_groups_ = path, units
-        self.target_entropy_ = path.target_entropy
+        units = self.feature_groups_
+        self.path_, self.target_entropy_ = path, path.target_entropy
         self.indices_ = np.array([j for u in chosen for j in units[u]], dtype=np.int64)
         self.names_ = _check_feature_names_in(self)[self.indices_]
         self.support_ = np.isin(np.arange(self.n_features_in_), self.indices_)
@@ -307,13 +303,8 @@ class InformationSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         It gives their `Terms`, such as relevance and redundancy, measured as `fit` does.
         """
         seed = options.seed_of(self.random_state)
-        judge = self._judge(clone(self)._table(X, y, sample_weight, seed)[0], seed)
-
-        def make(candidates: Any, chosen: Sequence[int] = ()) -> Any:
-            x, given = np.asarray(candidates, dtype=np.int64), tuple(int(i) for i in chosen)
-            return judge.terms(x, given)
-
-        return make
+        table = clone(self)._table(X, y, sample_weight, seed)
+        return cast(Callable[..., Terms], self._judge(table, seed).terms)
 
     def transform(self, X: Any) -> Any:
         """Return the chosen columns of X, in the order they have there."""

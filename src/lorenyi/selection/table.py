@@ -36,11 +36,6 @@ class Variable:
         return _arrays.numbered(*self.numbers.T, *self.symbols.T)
 
     @property
-    def constant(self) -> bool:
-        """Whether there is one value only."""
-        return not self.values.any()
-
-    @property
     def nominal(self) -> np.ndarray:
         """What is compared by equality: symbols, and whether a number is missing."""
         missing = np.isnan(self.numbers)
@@ -74,17 +69,12 @@ class Variable:
         return _arrays.row_keys([np.minimum(code, code.max() - code)[:, None]])
 
     def signature(self, standardize: bool, weights: np.ndarray | None) -> bytes:
-        """Return bytes that are equal for variables with the same information.
-
-        That is, up to shift and scale of numbers (if these are standardized) and names of symbols.
-        """
+        """Return bytes that no shift, scale (if standardized) or names of symbols change."""
         X = np.nan_to_num(self.standardized(weights) if standardize else self.numbers, nan=np.inf)
         leading = np.argmax(np.abs(X) > 0.5 * np.abs(X).max(axis=0, initial=0.0), axis=0)
         negative = X[leading, np.arange(X.shape[1])] < 0
         parts = [np.round(np.where(negative, -X, X), 9) + 0.0]
-        for column in self.symbols.T:
-            _, first, inverse = np.unique(column, return_index=True, return_inverse=True)
-            parts.append(np.argsort(np.argsort(first))[inverse])  # numbered as they appear
+        parts += [_arrays.group_rows([column[:, None]])[1] for column in self.symbols.T]
         return b"".join(hashlib.sha256(p.tobytes()).digest() for p in parts)
 
     def gram(self, kernel: Kernel, standardize: bool, weights: np.ndarray | None) -> Gram:
@@ -147,9 +137,8 @@ class Table:
     def folded(self) -> Table:
         """Return the table with equal rows as one, in an order that rows alone determine.
 
-        Rows given twice and rows of weight 2 become the same table, and so does any order of rows
-        or columns, scale of a column or names of labels: whatever is random in a search is then the
-        same for all of them.
+        Whatever is random in a search is then the same for rows given twice and rows of weight 2,
+        and for any order of rows or columns, scale of a column or names of labels.
         """
         first, group = _arrays.group_rows(self._parts)
         weights = np.ones(len(self)) if self.weights is None else self.weights
@@ -177,9 +166,9 @@ class Table:
     def apart(self, seed: int) -> Table:
         """Return a row for each point, but one for copies, which would predict each other.
 
-        Equal rows may be different points. They are copies, as in a bootstrap sample, where some
-        number tells most of many distinct rows apart. Then each is kept with a probability in
-        proportion to its frequency, up to the mean.
+        Equal rows are copies, as in a bootstrap sample, where some number tells most of many
+        distinct rows apart; each is then kept with a probability in proportion to its frequency, up
+        to the mean. Else they may be different points.
         """
         numbers = [v for v in (*self.features, self.target) if v.numbers.shape[1]]
         told = max((int(v.values.max()) + 1 for v in numbers), default=0)
@@ -189,10 +178,7 @@ class Table:
         return self.take(np.flatnonzero(u * self.weights.mean() < self.weights), None)
 
     def permuted(self, feature: int, chosen: Sequence[int], count: int, seed: int) -> Table:
-        """Return a table of the chosen features, copies of one, each permuted, and a constant.
-
-        In this order, the chosen ones in theirs.
-        """
+        """Return a table of the chosen features, then permuted copies of one, then a constant."""
         features = [self.features[i] for i in (*chosen, feature)]
         whole = replace(self, features=features).points()
         *kept, last = whole.features

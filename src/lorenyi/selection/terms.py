@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cached_property, partial
 from typing import Any, cast
 
@@ -30,8 +30,9 @@ class Terms(ABC):
         Features chosen before, in order.
     """
 
-    def __init__(self, candidates: np.ndarray, chosen: Features) -> None:
-        self.candidates, self.chosen = candidates, chosen
+    def __init__(self, candidates: Any, chosen: Sequence[int]) -> None:
+        self.candidates = np.asarray(candidates, dtype=np.int64)
+        self.chosen = tuple(int(i) for i in chosen)
 
     @abstractmethod
     def joint(self, given: Features, target: bool) -> Any:
@@ -103,14 +104,14 @@ class SampledTerms(Terms):
     def __init__(
         self,
         engine: Sampled,
-        candidates: np.ndarray,
-        chosen: Features,
+        candidates: Any,
+        chosen: Sequence[int],
         look: Look,
         count: int | None = None,
     ) -> None:
         self.count = engine.width(look) if count is None else count
-        super().__init__(np.repeat(candidates, self.count), chosen)
-        self.engine, self.look, self.features = engine, look, candidates
+        self.engine, self.look, self.features = engine, look, np.asarray(candidates)
+        super().__init__(np.repeat(self.features, self.count), chosen)
 
     def joint(self, given: Features, target: bool) -> np.ndarray:
         """Return S(x, given), or S(x, given, y) with the target."""
@@ -133,8 +134,8 @@ class CertifiedTerms(Terms):
     def __init__(
         self,
         engine: Joints,
-        candidates: np.ndarray,
-        chosen: Features,
+        candidates: Any,
+        chosen: Sequence[int],
         tol: float,
         above: float | None = None,
     ) -> None:
