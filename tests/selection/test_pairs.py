@@ -14,7 +14,6 @@ from sklearn.pipeline import Pipeline
 
 from lorenyi import CollisionEntropy
 from lorenyi.selection import JMI, MRMR, InformationSelector, JointInformation, NeighborInformation
-from lorenyi.selection.blocks import weights
 from lorenyi.selection.pairs import Pairs
 from lorenyi.selection.sampled import Look, leads, standard_errors
 from lorenyi.selection.table import Table, Variable
@@ -118,7 +117,7 @@ def test_the_chosen_weights_have_the_width_that_predicts_best():
 
 def information_alone(engine, features, power=1.0):
     (block,) = engine.blocks(1)
-    return block.bits(weights(block.apart(features), power)).mean()
+    return block.bits(block.weights(features, power)).mean()
 
 
 def test_information_without_a_feature_is_that_of_the_others():

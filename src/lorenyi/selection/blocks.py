@@ -61,16 +61,11 @@ def kernel(variables: Sequence[Variable], rows: slice) -> np.ndarray:
         x = np.array([v.symbols[:, 0] for v in variables]).T
         return np.asarray(x[rows, None, :] == x[None, :, :], dtype=np.float32)
     j = np.arange(len(variables[0].numbers))
-    return np.stack([weights(apart(v, j[rows, None], j), 1.0) for v in variables], axis=2)
+    return np.stack([np.exp(log_weights(apart(v, j[rows, None], j))) for v in variables], axis=2)
 
 
-def weights(distance: np.ndarray, power: float) -> np.ndarray:
-    """Return the product of kernels to a power, which widens all bandwidths by a common factor."""
-    return np.asarray(np.exp(log_weights(distance, power)))
-
-
-def log_weights(distance: np.ndarray, power: float) -> np.ndarray:
-    """Return the logarithms of such weights.
+def log_weights(distance: np.ndarray, power: float = 1.0) -> np.ndarray:
+    """Return logarithms of products of kernels to a power, which widens all bandwidths alike.
 
     Labels that differ count (1 - power)^3: a label of two levels then gains as much of its
     effective share of pairs as a number does.
@@ -116,6 +111,10 @@ class Block:
         """Return how far all rows are apart in one feature."""
         rows = np.arange(self.n)
         return apart(self.features[feature], rows[:, None], rows)
+
+    def weights(self, given: Features, power: float = 1.0) -> np.ndarray:
+        """Return the product of the kernels of some features, to a power: rows x rows."""
+        return np.asarray(np.exp(log_weights(self.apart(given), power)))
 
     def sums(self, w: np.ndarray) -> np.ndarray:
         """Return the sums over j of weights w and of w t for each row, without itself: rows x 2."""
@@ -180,7 +179,7 @@ class Block:
         for shift in range(1, PAIR_SHIFTS + 1):
             others = (rows + shift) % self.n
             each = [apart(self.features[f], rows, others) for f in features.tolist()]
-            w = weights(np.stack(each, axis=2), 1.0)
+            w = np.exp(log_weights(np.stack(each, axis=2)))
             t = self.t[rows, others]
             plain += w.T @ w
             same += (w * t[:, None]).T @ w

@@ -31,10 +31,9 @@ SHOWN = 1e-2  # and that of terms which are only shown
 class Certified:
     """Scores as intervals, narrowed until one candidate leads for sure.
 
-    A candidate is eliminated only when its upper bound lies below the lower bound of another. Cheap
-    bounds of all come first; then, round after round, both bounds of the most likely winner, and of
-    the others the upper bound, as far as it takes to lie below the best lower bound. Each round is
-    finer than the one before, until one is left or all intervals are narrower than `TIE`.
+    A candidate is eliminated only when its upper bound lies below another's lower bound. Cheap
+    bounds of all come first; then, in ever finer rounds, both bounds of the most likely winner and
+    the others' upper bounds, until one is left or all intervals are narrower than `TIE`.
     """
 
     def __init__(self, criterion: BaseCriterion, engine: Joints, table: Table, seed: int) -> None:
@@ -84,10 +83,10 @@ class Certified:
     ) -> float:
         r"""Compare the score with those of the same column permuted, by a curve fitted to them.
 
-        As the candidate is the best of m, a tail of 1 in m matters, which a few permutations do
-        not show: it is read off Pearson's type III curve with their mean, variance and skewness,
-        or with the skewness of the gamma distribution that begins where a constant column is if
-        that is larger, and :math:`1 - (1 - p)^m` is returned.
+        As the candidate is the best of m, a tail of 1 in m matters, which few permutations do not
+        show: p is read off Pearson's type III curve with their mean, variance and skewness (at
+        least that of a gamma distribution that begins where a constant column is), and
+        :math:`1 - (1 - p)^m` is returned.
         """
         count = permutations or COPIES
         null = self.table.permuted(step.feature, chosen, count, self.seed)

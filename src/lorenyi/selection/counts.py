@@ -89,9 +89,8 @@ def binned(variable: Variable, bins: int) -> np.ndarray:
 def equal_frequency(x: np.ndarray, bins: int) -> np.ndarray:
     r"""Return the bin of each value: about as many points in one bin as in another.
 
-    With the points sorted, the edges are the values at the positions (from 0)
-    :math:`\lfloor n j / b \rfloor - 1`, j = 1, ..., b, and the code of a value is the number of
-    edges below it, so that equal values share a bin.
+    It is the number of edges below the value, so that equal ones share a bin. Edges are the sorted
+    values at the positions (from 0) :math:`\lfloor n j / b \rfloor - 1`, j = 1, ..., b.
 
     >>> equal_frequency(np.array([5.0, 1.0, 2.0, 2.0, 9.0, 7.0]), 3)
     array([1, 0, 0, 0, 2, 2])

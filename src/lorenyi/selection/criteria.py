@@ -1,7 +1,7 @@
 r"""What makes a feature worth choosing: criteria as small frozen values.
 
 A criterion gives every candidate x a score, from entropies of x, the chosen features s_1, s_2, ...
-and the target y; the search takes the candidate with the largest. Each comes in two flavours:
+and the target y; the search takes the candidate with the largest. Each comes in two flavors:
 Shannon's information of discretized columns (`entropy=None`), or any `Renyi` functional of the
 columns as they are. Your own is a frozen dataclass with one method:
 
@@ -63,7 +63,7 @@ class BaseCriterion(ABC):
 
     @abstractmethod
     def engine(self, table: Table, seed: int = 0, workers: int | None = None) -> Any:
-        """Return where the entropies come from: a `Sampled`, or a certified `Information`."""
+        """Return where the entropies come from: a `Sampled`, or certified `Joints`."""
 
     @property
     def max_rows(self) -> int | None:

@@ -48,8 +48,8 @@ class Estimated:
     def step(self, candidates: np.ndarray, chosen: Features) -> Step:
         """Return the best candidate, of equal ones the first.
 
-        All are screened on few rows. Those that are clearly behind are eliminated; the others are
-        scored on twice as many rows, until one is left or all rows are used.
+        All are screened on few rows. Those not clearly behind are scored on twice as many, until
+        one is left or all rows are used.
         """
         first = self.engine.first(len(candidates))
         blocks = max(1, first // 2)
@@ -151,8 +151,7 @@ class Estimated:
         """Return the p-value of each candidate by itself, against no information at all.
 
         Each is compared with its own permutations, and each of these with the others. Distances
-        from their mean, in standard deviations, are pooled over all candidates, so that many of
-        them show small probabilities.
+        from their mean, in standard deviations, are pooled so that they show small probabilities.
         """
         scores = self.values(candidates, (), Look(self.engine.count))[:, 0]
         null = self.values(candidates, (), Look(self.engine.count, NULLS))

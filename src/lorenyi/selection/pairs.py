@@ -20,15 +20,7 @@ import numpy as np
 from lorenyi import _arrays
 from lorenyi._progress import counted
 from lorenyi._threads import cores, parallel
-from lorenyi.selection.blocks import (
-    LEAST,
-    PAIR_SHIFTS,
-    Block,
-    Shown,
-    log_weights,
-    prepared,
-    weights,
-)
+from lorenyi.selection.blocks import LEAST, PAIR_SHIFTS, Block, Shown, log_weights, prepared
 from lorenyi.selection.sampled import GROUPS, Features, Look, Sampled, replicated
 from lorenyi.selection.table import Table
 
@@ -95,7 +87,7 @@ class Pairs(Sampled):
         """Return S(given) and S(given, y): 2 x r, or 2 x 1 for all permutations."""
 
         def of(block: Block) -> np.ndarray:
-            return block.sums(weights(block.apart(given), 1.0))[:, :, None]
+            return block.sums(block.weights(given))[:, :, None]
 
         sums = parallel(of, self.blocks(look.blocks), self.workers)
         found = self._collisions(sums, Look(look.blocks))[:, 0]
@@ -121,7 +113,7 @@ class Pairs(Sampled):
 
         def of(k: int) -> np.ndarray:
             block, orders = self._blocks[k], self.orders(look, k)
-            before = block.bits(weights(block.apart(given), power))[:, 0]
+            before = block.bits(block.weights(given, power))[:, 0]
             p, prior = (x[orders].T[:, :, None] for x in (block.p, np.exp2(before)))
             return block.predicted(sums[k][:, 0::2], sums[k][:, 1::2], p, prior)
 
@@ -133,8 +125,8 @@ class Pairs(Sampled):
 
         def of(block: Block) -> np.ndarray:
             apart = block.apart(given)
-            rest = [weights(apart - block.apart_in(f), power) for f in given]
-            return np.concatenate([block.bits(w) for w in rest], axis=1)[:, None]
+            rest = [log_weights(apart - block.apart_in(f), power) for f in given]
+            return np.concatenate([block.bits(np.exp(log)) for log in rest], axis=1)[:, None]
 
         return self._mean(parallel(of, self.blocks(look.blocks), self.workers), look)
 
@@ -167,7 +159,7 @@ class Pairs(Sampled):
         over its standard error up to a constant.
         """
         blocks = self.blocks(PAIR_BLOCKS)
-        found = parallel(lambda b: b.pair_sums(candidates), blocks, self.workers)
+        found = parallel(lambda block: block.pair_sums(candidates), blocks, self.workers)
         plain, same, target = (sum(part) for part in zip(*found, strict=True))
         mean = target / (PAIR_SHIFTS * self.size * len(blocks))
         z = (same - mean * plain) / np.sqrt(np.maximum(plain, LEAST))
@@ -192,7 +184,7 @@ class Pairs(Sampled):
             powers = [width * min(1.0, FULL / len(given)) for width in WIDTHS]
 
             def shown(block: Block) -> list[float]:
-                return [block.bits(weights(block.apart(given), p)).mean() for p in powers]
+                return [block.bits(block.weights(given, p)).mean() for p in powers]
 
             found = np.mean(parallel(shown, self.blocks(FIRST_BLOCKS), self.workers), axis=0)
             self._power = given, powers[int(np.argmax(found))]
@@ -216,7 +208,7 @@ class Pairs(Sampled):
 
         def of(task: tuple[int, np.ndarray]) -> np.ndarray:
             k, features = task
-            w = weights(blocks[k].apart(given), power)
+            w = blocks[k].weights(given, power)
             return blocks[k].sums_with(w, features, self.orders(look, k))
 
         # Fewer blocks than cores: candidates are shared out as well.

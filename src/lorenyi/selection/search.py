@@ -6,7 +6,7 @@ import time
 import warnings
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -18,6 +18,8 @@ from lorenyi.selection.path import SelectionPath
 from lorenyi.selection.sampled import Features
 from lorenyi.selection.table import Table
 
+Judge: TypeAlias = Estimated | Certified
+
 
 class Search:
     """A greedy search with the options of a selector; features that must be in come `first`.
@@ -26,12 +28,7 @@ class Search:
     """
 
     def __init__(
-        self,
-        selector: Any,
-        table: Table,
-        names: Sequence[str],
-        first: Features,
-        judge: Estimated | Certified,
+        self, selector: Any, table: Table, names: Sequence[str], first: Features, judge: Judge
     ) -> None:
         self.selector, self.names, self.first, self.judge = selector, names, first, judge
         self.last = [i for i, feature in enumerate(table.features) if not feature.values.any()]

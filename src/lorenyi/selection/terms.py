@@ -102,14 +102,9 @@ class SampledTerms(Terms):
     """
 
     def __init__(
-        self,
-        engine: Sampled,
-        candidates: Any,
-        chosen: Sequence[int],
-        look: Look,
-        count: int | None = None,
+        self, engine: Sampled, candidates: Any, chosen: Sequence[int], look: Look, count: int = 0
     ) -> None:
-        self.count = engine.width(look) if count is None else count
+        self.count = count or engine.width(look)
         self.engine, self.look, self.features = engine, look, np.asarray(candidates)
         super().__init__(np.repeat(self.features, self.count), chosen)
 
