@@ -21,11 +21,8 @@ PAIR_SHIFTS = 32  # pairs a row from which pairs of features are ranked
 
 
 def prepared(variable: Variable, bandwidth: float, ranks: bool, standardize: bool) -> Variable:
-    """Return a variable as kernels read it: numbers in bandwidths, and being missing as a label.
-
-    Normal scores of `ranks` make a kernel indifferent to the scale and the tails of a column.
-    """
-    if ranks:
+    """Return a variable as kernels read it: numbers in bandwidths, and being missing as a label."""
+    if ranks:  # normal scores, with deviation 1: scale and tails of a column do not matter
         scores = normal_quantiles(variable.ranked.numbers)
         deviation = np.ma.masked_invalid(scores).std(axis=0).filled(0.0)
         numbers = scores / np.where(deviation > 0, deviation, 1.0)
@@ -152,14 +149,11 @@ class Block:
         return shown._replace(moves=(moved / math.log(2)).astype(np.float32))
 
     def sums_with(self, w: np.ndarray, features: np.ndarray, orders: np.ndarray) -> np.ndarray:
-        """Return the sums over j of w k and of w t k: rows x 2 orders x candidates.
-
-        In each order, the kernels k of candidates stay and all else is permuted.
-        """
+        """Return the sums over j of w k and of w t k: rows x 2 orders x candidates."""
         n = self.n
         np.fill_diagonal(w, 0.0)
         both = np.empty((n, 2 * len(orders), n), np.float32)
-        for b, order in enumerate(orders):
+        for b, order in enumerate(orders):  # the kernels k stay, all else is permuted
             for k, part in enumerate((w, w * self.t)):
                 both[:, 2 * b + k] = part[order].take(order, axis=1)
         kinds = defaultdict(list)

@@ -6,7 +6,7 @@ import math
 import warnings
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from scipy import stats
@@ -26,6 +26,7 @@ FINER = 32.0
 COPIES = 30  # permuted columns
 REPORTED = 2e-3  # bits: the width to which the score of a chosen feature is computed
 SHOWN = 1e-2  # and that of terms which are only shown
+Scores: TypeAlias = Callable[[np.ndarray, float, float | None], Intervals]
 
 
 class Certified:
@@ -78,17 +79,14 @@ class Certified:
         """Return the score of features that were chosen in this order."""
         return self.scores(features[:-1], np.array(features[-1:]), REPORTED)[0]
 
-    def p_value(
-        self, step: Step, chosen: Features, level: float, permutations: int | None
-    ) -> float:
+    def p_value(self, step: Step, chosen: Features, level: float, asked: int | None) -> float:
         r"""Compare the score with those of the same column permuted, by a curve fitted to them.
 
-        As the candidate is the best of m, a tail of 1 in m matters, which few permutations do not
-        show: p is read off Pearson's type III curve with their mean, variance and skewness (at
-        least that of a gamma distribution that begins where a constant column is), and
-        :math:`1 - (1 - p)^m` is returned.
+        For the best of m a tail of 1 in m matters, which few permutations do not show: p is read
+        off Pearson's type III curve with their mean, variance and skewness, at least that of the
+        gamma distribution that begins at a constant column; :math:`1 - (1 - p)^m` is returned.
         """
-        count = permutations or COPIES
+        count = asked or COPIES
         null = self.table.permuted(step.feature, chosen, count, self.seed)
         engine = self.criterion.engine(null, self.seed, self.engine.workers)
         copies, given = np.arange(len(chosen), len(null.features)), tuple(range(len(chosen)))
@@ -133,11 +131,7 @@ class Certified:
         return float(self.engine.alone((), True, REPORTED))
 
 
-def _race(
-    candidates: np.ndarray,
-    look: Callable[[np.ndarray, float, float | None], Intervals],
-    before: list[int],
-) -> list[int]:
+def _race(candidates: np.ndarray, look: Scores, before: list[int]) -> list[int]:
     """Return the candidates, the best first; the best of the step before is looked at first."""
     scores, tol = look(candidates, COARSE, np.inf), FINE
     leader = [i for i in before if i in candidates][:1]

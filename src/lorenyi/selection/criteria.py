@@ -1,9 +1,8 @@
 r"""What makes a feature worth choosing: criteria as small frozen values.
 
 A criterion gives every candidate x a score, from entropies of x, the chosen features s_1, s_2, ...
-and the target y; the search takes the candidate with the largest. Each comes in two flavors:
-Shannon's information of discretized columns (`entropy=None`), or any `Renyi` functional of the
-columns as they are. Your own is a frozen dataclass with one method:
+and the target y; the search takes the largest. Entropies are Shannon's, of discretized columns
+(`entropy=None`), or a functional of the columns as they are. Your own has one method:
 
 >>> from dataclasses import dataclass
 >>> from lorenyi.selection import Criterion, InformationSelector
@@ -86,9 +85,8 @@ class Criterion(BaseCriterion):
     Parameters
     ----------
     entropy : Renyi, CollisionEntropy or None
-        The functional, on columns as they are: a `Renyi` is certified; a `CollisionEntropy` is
-        that of order 2 from pairs of different rows, with its sampling error, for any number of
-        rows. None: Shannon's, on discretized columns.
+        On columns as they are, a `Renyi`, certified, or `CollisionEntropy()`, that of order 2 from
+        pairs of different rows with its sampling error. None: Shannon's, of discretized columns.
     bins : int
         Bins of equal frequency, for Shannon's.
     """

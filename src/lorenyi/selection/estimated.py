@@ -48,8 +48,7 @@ class Estimated:
     def step(self, candidates: np.ndarray, chosen: Features) -> Step:
         """Return the best candidate, of equal ones the first.
 
-        All are screened on few rows. Those not clearly behind are scored on twice as many, until
-        one is left or all rows are used.
+        All are screened on few rows; those not clearly behind are scored on more until one is left.
         """
         first = self.engine.first(len(candidates))
         blocks = max(1, first // 2)
@@ -84,20 +83,17 @@ class Estimated:
             ties=candidates[ties],
         )
 
-    def p_value(
-        self, step: Step, chosen: Features, level: float, permutations: int | None
-    ) -> float:
+    def p_value(self, step: Step, chosen: Features, level: float, asked: int | None) -> float:
         """Compare the best score with the best of permuted candidates.
 
         First on few rows, which takes up most of the level; if that does not show it, on all.
         Permutations end as soon as too many do as well, and no p-value is below what they can show.
         """
-        first = self.engine.first(len(step.candidates))
-        more = first < self.engine.count
-        looks = [(first, SPENT), (self.engine.count, 1 - SPENT)] if more else [(first, 1.0)]
+        first, every = self.engine.first(len(step.candidates)), self.engine.count
+        looks = [(first, SPENT), (every, 1 - SPENT)] if first < every else [(first, 1.0)]
         p = 1.0
         for blocks, share in looks:
-            count = max(permutations or 0, math.ceil(1 / (share * level) - 1e-9) - 1)
+            count = max(asked or 0, math.ceil(1 / (share * level) - 1e-9) - 1)
             allowed = math.floor(share * level * (count + 1) + 1e-9) - 1
             found = self.values(step.candidates, chosen, Look(blocks))[:, 0]
             best, above, done = float(np.nanmax(found)), 0, 0

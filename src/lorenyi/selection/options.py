@@ -33,8 +33,7 @@ CONSTRAINTS: dict[str, list[Any]] = {
 
 def ends(selector: Any) -> bool:
     """Return whether the search ends by itself."""
-    wanted = selector.n_features_to_select
-    return isinstance(wanted, str) and wanted in ("auto", "relevant", "smallest")
+    return selector.n_features_to_select in ("auto", "relevant", "smallest")
 
 
 def check(selector: Any) -> None:

@@ -83,19 +83,14 @@ def require_aligned(X: Any, y: Any) -> None:
 
 def variable(given: Sequence[Column], nominal: Sequence[bool] | np.ndarray) -> Variable:
     """Return columns as one variable: numbers and symbols."""
-    none = np.zeros((len(given[0].values), 0), dtype=np.int64)
-    numbers = [c.numbers() for c, symbol in zip(given, nominal, strict=True) if not symbol]
-    codes = [c.codes() for c, symbol in zip(given, nominal, strict=True) if symbol]
-    return Variable(
-        np.column_stack([none.astype(np.float64), *numbers]), np.column_stack([none, *codes])
-    )
+    n, read = len(given[0].values), list(zip(given, nominal, strict=True))
+    numbers = [np.zeros((n, 0)), *(c.numbers() for c, symbol in read if not symbol)]
+    codes = [np.zeros((n, 0), dtype=np.int64), *(c.codes() for c, symbol in read if symbol)]
+    return Variable(np.column_stack(numbers), np.column_stack(codes))
 
 
 def read_target(y: Any, task: str) -> Variable:
-    """Return one target or several: labels as symbols, numbers of a regression as numbers.
-
-    With task "auto", columns are labels by the rule for features (`Column.categorical`).
-    """
+    """Return one target or several as labels or numbers; "auto": by the rule for features."""
     given = read_columns(y, "y")
     require_values(given, False, "y")
     if task == "regression" and any(c.kind == "label" for c in given):
@@ -108,21 +103,14 @@ def frequencies(sample_weight: Any, n: int) -> np.ndarray | None:
     """Return how often each row occurs."""
     if sample_weight is None:
         return None
-    weights = _check_sample_weight(
-        unmasked(sample_weight, "sample_weight"),  # which the check would ignore
-        np.empty((n, 1)),
-        dtype=np.float64,
-        ensure_non_negative=True,
-    )
-    points_of(weights, "sample_weight")
-    return np.asarray(weights)
+    w = unmasked(sample_weight, "sample_weight")  # masks, which the check would ignore
+    w = _check_sample_weight(w, np.empty((n, 1)), dtype=np.float64, ensure_non_negative=True)
+    points_of(w, "sample_weight")
+    return np.asarray(w)
 
 
 def looked_at(X: Any, y: Any, sample_weight: Any, most: int | None, seed: int) -> tuple[Any, ...]:
-    """Return everything in memory: all rows, or of more than `most` points so many.
-
-    Rows are drawn by their weight, each then stands for one point.
-    """
+    """Return all in memory; of more than `most` points so many, by weight, a row for each."""
     sample_weight = in_memory(sample_weight, "sample_weight")
     n = row_count(X)
     weights = frequencies(sample_weight, n) if most is not None and n else None

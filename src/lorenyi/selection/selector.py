@@ -105,10 +105,8 @@ class InformationSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         Certified ends of the scores, where the entropy is a `Renyi`: they bound the computation.
     path_ : SelectionPath
         Every step: candidates, scores, errors, p-values, and ties within a standard error.
-    ranking_ : array of int
-        1 for the first chosen; those not chosen follow, as the last step saw them.
-    support_ : array of bool
-        Mask of the chosen columns.
+    support_, ranking_ : arrays
+        Mask of the chosen columns; places from 1 on, others behind as the last step saw them.
     target_entropy_ : float
         The entropy of the target, measured as in the scores.
     relevance_p_values_ : array
@@ -122,10 +120,9 @@ class InformationSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     -----
     Constant columns and columns that repeat a chosen one (up to shift, scale and, for categories,
     names) add nothing: they are chosen only when no others are left. `sample_weight` holds
-    frequencies: weight 2 is a row given twice, weight 0 a row left out. Copies of rows do not
-    predict each other. Of more rows than the criterion looks at (16,000 by default), so many are
-    drawn at random; Dask collections and Parquet data sets are never collected. Sparse input is
-    refused.
+    frequencies: weight 2 is a row given twice, 0 a row left out. Copies of rows do not predict each
+    other. Of more rows than the criterion looks at (16,000 by default), so many are drawn at
+    random; Dask collections and Parquet data are never collected. Sparse input is refused.
 
     Examples
     --------
@@ -171,7 +168,6 @@ class InformationSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         X : array or data frame, n x d
-            Features.
         y : array or data frame, n or n x t
             Target, or several that count together.
         sample_weight : array of n, optional

@@ -137,8 +137,7 @@ class Table:
     def folded(self) -> Table:
         """Return the table with equal rows as one, in an order that rows alone determine.
 
-        Whatever is random in a search is then the same for rows given twice and rows of weight 2,
-        and for any order of rows or columns, scale of a column or names of labels.
+        Random draws are then the same for copies or weights, orders, scales and names of labels.
         """
         first, group = _arrays.group_rows(self._parts)
         weights = np.ones(len(self)) if self.weights is None else self.weights
@@ -155,10 +154,7 @@ class Table:
         return [p for v in variables for p in (v.numbers, v.symbols) if p.shape[1]]
 
     def points(self) -> Table:
-        """Return the table with a row for each point, `MAX_POINTS` at most.
-
-        Frequencies that are not whole are rounded so that they add up.
-        """
+        """Return a row for each point, `MAX_POINTS` at most; frequencies are rounded to add up."""
         if self.weights is None:
             return self
         return self.take(by_weight(self.weights, min(round(self.total), MAX_POINTS)), None)
@@ -166,9 +162,8 @@ class Table:
     def apart(self, seed: int) -> Table:
         """Return a row for each point, but one for copies, which would predict each other.
 
-        Equal rows are copies, as in a bootstrap sample, where some number tells most of many
-        distinct rows apart; each is then kept with a probability in proportion to its frequency, up
-        to the mean. Else they may be different points.
+        Equal rows are copies, as in a bootstrap sample, where some number tells most of many rows
+        apart: each is kept with a probability in proportion to its frequency, up to the mean.
         """
         numbers = [v for v in (*self.features, self.target) if v.numbers.shape[1]]
         told = max((int(v.values.max()) + 1 for v in numbers), default=0)
@@ -183,9 +178,8 @@ class Table:
         whole = replace(self, features=features).points()
         *kept, last = whole.features
         orders = [np.argsort(_arrays.hashed(seed, 2 + b, len(whole))[:, 0]) for b in range(count)]
-        copies = [last.take(order) for order in orders]
-        constant = last.take(np.zeros(len(whole), dtype=np.int64))
-        return replace(whole, features=[*kept, *copies, constant])
+        orders.append(np.zeros(len(whole), dtype=np.int64))  # of the constant
+        return replace(whole, features=[*kept, *(last.take(order) for order in orders)])
 
     def repeated(self, ranks: bool) -> list[int]:
         """Return a number for each feature, equal where one repeats another, or its ranks."""

@@ -17,10 +17,9 @@ from lorenyi.selection.sampled import Features, Look, Sampled
 class Terms(ABC):
     """What a criterion is made of: informations of c candidates and k chosen features, in bits.
 
-    Arrays of c, or of c x k with a column for each chosen feature in order of selection: NumPy
-    arrays, or `Intervals` where entropies are certified, which have the same arithmetic and the
-    same `sum`, `mean`, `min` and `max`. Each is computed when it is asked for. Where a score has a
-    standard error, each candidate comes as often as it has values.
+    Arrays of c, or of c x k with a column for each chosen feature in order of selection: of NumPy,
+    or certified `Intervals` with the same arithmetic, `sum`, `mean`, `min` and `max`, computed when
+    asked for. Where a score has a standard error, each candidate comes as often as it has values.
 
     Parameters
     ----------
@@ -96,16 +95,13 @@ class Terms(ABC):
 
 
 class SampledTerms(Terms):
-    """Terms from sampled rows: `count` values of each candidate, by default all of them.
-
-    The first is that of all rows, others are its replicates or permutations, as the look has them.
-    """
+    """Terms from sampled rows: of each candidate the first `count` values of a look, or all."""
 
     def __init__(
-        self, engine: Sampled, candidates: Any, chosen: Sequence[int], look: Look, count: int = 0
+        self, engine: Sampled, x: Any, chosen: Sequence[int], look: Look, count: int = 0
     ) -> None:
         self.count = count or engine.width(look)
-        self.engine, self.look, self.features = engine, look, np.asarray(candidates)
+        self.engine, self.look, self.features = engine, look, np.asarray(x)
         super().__init__(np.repeat(self.features, self.count), chosen)
 
     def joint(self, given: Features, target: bool) -> np.ndarray:
@@ -115,26 +111,21 @@ class SampledTerms(Terms):
 
     def alone(self, given: Features, target: bool) -> np.ndarray:
         """Return S(given), or S(given, y) with the target."""
-        found = self.engine.alone(given, self.look)[int(target), : self.count]
+        count = 1 if self.look.permutations else self.count
+        found = self.engine.alone(given, self.look)[int(target), :count]
         return np.resize(found, len(self.candidates))
 
 
 class CertifiedTerms(Terms):
     """Terms as intervals, from entropies to a width of `tol` bits.
 
-    With `above`, only upper bounds of scores that exceed it are wanted: `set_relevance` then asks
-    for one-sided bounds of entropies.
+    With `above`, scores need only upper bounds that exceed it: of entropies, one-sided ones.
     """
 
     def __init__(
-        self,
-        engine: Joints,
-        candidates: Any,
-        chosen: Sequence[int],
-        tol: float,
-        above: float | None = None,
+        self, engine: Joints, x: Any, chosen: Sequence[int], tol: float, above: float | None = None
     ) -> None:
-        super().__init__(candidates, chosen)
+        super().__init__(x, chosen)
         self.engine, self.tol, self.above = engine, tol, above
 
     def joint(self, given: Features, target: bool) -> Intervals:
