@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from html import escape
 
 HEIGHT = 36  # pixels of a row of bars
@@ -23,6 +23,15 @@ def shown(title: str, rows: Sequence[tuple[str, str]] = (), picture: str = "") -
         for name, value in rows
     )
     return f"<div><b>{escape(title)}</b>{picture}{lines}</div>"
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Return a table with a head."""
+    names = "".join(f"<th>{escape(name)}</th>" for name in head)
+    lines = "".join(
+        f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in rows
+    )
+    return f"<table><tr>{names}</tr>{lines}</table>"
 
 
 def bars(values: Sequence[float]) -> str:

@@ -14,9 +14,7 @@ from sklearn.pipeline import Pipeline
 
 from lorenyi import CollisionEntropy
 from lorenyi.selection import JMI, MRMR, InformationSelector, JointInformation, NeighborInformation
-from lorenyi.selection.blocks import weights
 from lorenyi.selection.pairs import Pairs
-from lorenyi.selection.path import rejected
 from lorenyi.selection.sampled import Look, leads, standard_errors
 from lorenyi.selection.table import Table, Variable
 
@@ -119,7 +117,7 @@ def test_the_chosen_weights_have_the_width_that_predicts_best():
 
 def information_alone(engine, features, power=1.0):
     (block,) = engine.blocks(1)
-    return block.bits(weights(block.apart(features), power)).mean()
+    return block.bits(block.weights(features, power)).mean()
 
 
 def test_information_without_a_feature_is_that_of_the_others():
@@ -356,9 +354,14 @@ def test_relevant_columns_are_all_that_tell_something_and_few_others():
 
 
 def test_false_discoveries_are_controlled_as_benjamini_and_hochberg_have_it():
-    p = np.array([0.01, 0.9, 0.02, 0.03, 0.2])
-    assert rejected(p, 0.05).tolist() == [True, False, True, True, False]
-    assert rejected(p, 0.02).tolist() == [False] * 5
+    """The k smallest of d p-values, with the largest k for which the k-th is below k level / d."""
+    X, y = redundant()
+    for level in (0.02, 0.05, 0.5):
+        found = InformationSelector("relevant", level=level).fit(X, y)
+        p = found.relevance_p_values_
+        kept = [k for k in range(9) if k == 0 or np.sort(p)[k - 1] <= k * level / 8]
+        expected = set(np.argsort(p)[: max(kept)]) | set(found.path_.features)
+        assert set(found.indices_) == expected
 
 
 def test_the_smallest_set_is_within_a_standard_error_of_the_best():

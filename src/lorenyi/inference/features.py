@@ -140,7 +140,12 @@ def basis(
 
 def normal_scores(X: np.ndarray) -> np.ndarray:
     """Return the normal quantiles of the ranks of each column; ties are equal."""
-    return np.asarray(ndtri((rankdata(X, axis=0) - 0.5) / len(X)))
+    return normal_quantiles(rankdata(X, axis=0))
+
+
+def normal_quantiles(ranks: np.ndarray) -> np.ndarray:
+    """Return the normal quantiles of ranks in each column; NaN stays and does not count."""
+    return np.asarray(ndtri((ranks - 0.5) / np.sum(~np.isnan(ranks), axis=0)))
 
 
 def has_bandwidth(A: Gram) -> bool:

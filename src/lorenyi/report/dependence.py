@@ -10,6 +10,7 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
+from scipy.stats import false_discovery_control
 
 from lorenyi import _arrays
 from lorenyi._threads import parallel
@@ -22,7 +23,6 @@ from lorenyi.inference.permuting import Orders, permute
 from lorenyi.inference.quadratic import Quadratic, views
 from lorenyi.inference.rows import tested_rows
 from lorenyi.kernels import Delta, Gaussian, Kernel
-from lorenyi.selection.path import rejected
 
 Progress = Callable[[str, float | None], None]
 LEVEL = 0.05  # false discovery rate of significant pairs
@@ -249,7 +249,7 @@ def _collected(
     significant = np.zeros((c, c), dtype=bool)
     if done:
         at = tuple(np.array([pairs[k] for k in done]).T)
-        significant[at] = rejected(p_values[at], LEVEL)
+        significant[at] = false_discovery_control(p_values[at]) <= LEVEL
     significant |= significant.T
     left = sum(value is None for value in found)
     return Dependence(names, bits, errors, chance, p_values, significant, rows, total, left)

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from lorenyi import _html
 from lorenyi.report.page import page, versions, write
 from lorenyi.report.tables import Section, Table, plain
 
@@ -90,16 +91,12 @@ class Finding:
     def _repr_html_(self) -> str:
         """Show the answer, the facts and the first rows of the table in a notebook."""
         sentences = "".join(f"<div>{escape(sentence)}</div>" for sentence in self.answer[1:])
-        head = "".join(f"<th>{escape(name)}</th>" for name in self.table.columns)
-        rows = "".join(
-            f"<tr>{''.join(f'<td>{escape(_short(v))}</td>' for v in row)}</tr>"
-            for row in self.table.rows[:IN_NOTEBOOK]
-        )
+        rows = [[_short(value) for value in row] for row in self.table.rows[:IN_NOTEBOOK]]
+        table = _html.table(self.table.columns, rows)
         left = len(self.table.rows) - IN_NOTEBOOK
         more = f"<div>{left:,} more rows in <code>.table</code></div>" if left > 0 else ""
         hint = "<div><code>.save(&quot;report.html&quot;)</code> writes the report.</div>"
         title = escape(self.answer[0])
-        table = f"<table><tr>{head}</tr>{rows}</table>"
         return f"<div><b>{title}</b>{sentences}{table}{more}{hint}</div>"
 
     def html(self) -> str:

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import ndtri
 
 from lorenyi.data.sources import slices
+from lorenyi.inference.features import normal_quantiles
 from lorenyi.selection.sampled import Features
 from lorenyi.selection.table import Variable
 
@@ -22,25 +22,14 @@ PAIR_SHIFTS = 32  # pairs a row from which pairs of features are ranked
 
 def prepared(variable: Variable, bandwidth: float, ranks: bool, standardize: bool) -> Variable:
     """Return a variable as kernels read it: numbers in bandwidths, and being missing as a label."""
-    if ranks:
-        numbers = _normal_scores(variable.ranked.numbers)
+    if ranks:  # normal scores, with deviation 1: scale and tails of a column do not matter
+        scores = normal_quantiles(variable.ranked.numbers)
+        deviation = np.ma.masked_invalid(scores).std(axis=0).filled(0.0)
+        numbers = scores / np.where(deviation > 0, deviation, 1.0)
     else:
         numbers = variable.standardized(None) if standardize else variable.numbers
     numbers = (np.nan_to_num(numbers) / bandwidth).astype(np.float32)
     return Variable(numbers, variable.nominal.astype(np.int32))
-
-
-def _normal_scores(ranks: np.ndarray) -> np.ndarray:
-    """Return the normal quantiles of ranks, with standard deviation 1 in each column.
-
-    They make a kernel indifferent to the scale and the tails of a column.
-    """
-    there = ~np.isnan(ranks)
-    count = np.maximum(there.sum(axis=0), 1)
-    scores = ndtri((ranks - 0.5) / count)
-    off = np.where(there, scores - np.sum(scores, axis=0, where=there) / count, 0.0)
-    deviation = np.sqrt(np.sum(off**2, axis=0) / count)
-    return np.asarray(scores / np.where(deviation > 0, deviation, 1.0))
 
 
 def apart(variable: Variable, i: np.ndarray, j: np.ndarray) -> np.ndarray:
@@ -69,16 +58,11 @@ def kernel(variables: Sequence[Variable], rows: slice) -> np.ndarray:
         x = np.array([v.symbols[:, 0] for v in variables]).T
         return np.asarray(x[rows, None, :] == x[None, :, :], dtype=np.float32)
     j = np.arange(len(variables[0].numbers))
-    return np.stack([weights(apart(v, j[rows, None], j), 1.0) for v in variables], axis=2)
+    return np.stack([np.exp(log_weights(apart(v, j[rows, None], j))) for v in variables], axis=2)
 
 
-def weights(distance: np.ndarray, power: float) -> np.ndarray:
-    """Return the product of kernels to a power, which widens all bandwidths by a common factor."""
-    return np.asarray(np.exp(log_weights(distance, power)))
-
-
-def log_weights(distance: np.ndarray, power: float) -> np.ndarray:
-    """Return the logarithms of such weights.
+def log_weights(distance: np.ndarray, power: float = 1.0) -> np.ndarray:
+    """Return logarithms of products of kernels to a power, which widens all bandwidths alike.
 
     Labels that differ count (1 - power)^3: a label of two levels then gains as much of its
     effective share of pairs as a number does.
@@ -125,6 +109,10 @@ class Block:
         rows = np.arange(self.n)
         return apart(self.features[feature], rows[:, None], rows)
 
+    def weights(self, given: Features, power: float = 1.0) -> np.ndarray:
+        """Return the product of the kernels of some features, to a power: rows x rows."""
+        return np.asarray(np.exp(log_weights(self.apart(given), power)))
+
     def sums(self, w: np.ndarray) -> np.ndarray:
         """Return the sums over j of weights w and of w t for each row, without itself: rows x 2."""
         np.fill_diagonal(w, 0.0)
@@ -161,14 +149,11 @@ class Block:
         return shown._replace(moves=(moved / math.log(2)).astype(np.float32))
 
     def sums_with(self, w: np.ndarray, features: np.ndarray, orders: np.ndarray) -> np.ndarray:
-        """Return the sums over j of w k and of w t k: rows x 2 orders x candidates.
-
-        In each order, the kernels k of candidates stay and all else is permuted.
-        """
+        """Return the sums over j of w k and of w t k: rows x 2 orders x candidates."""
         n = self.n
         np.fill_diagonal(w, 0.0)
         both = np.empty((n, 2 * len(orders), n), np.float32)
-        for b, order in enumerate(orders):
+        for b, order in enumerate(orders):  # the kernels k stay, all else is permuted
             for k, part in enumerate((w, w * self.t)):
                 both[:, 2 * b + k] = part[order].take(order, axis=1)
         kinds = defaultdict(list)
@@ -188,7 +173,7 @@ class Block:
         for shift in range(1, PAIR_SHIFTS + 1):
             others = (rows + shift) % self.n
             each = [apart(self.features[f], rows, others) for f in features.tolist()]
-            w = weights(np.stack(each, axis=2), 1.0)
+            w = np.exp(log_weights(np.stack(each, axis=2)))
             t = self.t[rows, others]
             plain += w.T @ w
             same += (w * t[:, None]).T @ w

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, TypeAlias
 
 import numpy as np
 from scipy import stats
@@ -23,95 +25,72 @@ FINE, FINEST = 2e-3, 1e-11  # and at the next ones, ever finer by a factor of FI
 FINER = 32.0
 COPIES = 30  # permuted columns
 REPORTED = 2e-3  # bits: the width to which the score of a chosen feature is computed
+SHOWN = 1e-2  # and that of terms which are only shown
+Scores: TypeAlias = Callable[[np.ndarray, float, float | None], Intervals]
 
 
 class Certified:
     """Scores as intervals, narrowed until one candidate leads for sure.
 
-    A candidate is eliminated only when its upper bound lies below the lower bound of another. Cheap
-    bounds of all come first; then, round after round, both bounds of the most likely winner, and of
-    the others the upper bound, as far as it takes to lie below the best lower bound. Each round is
-    finer than the one before, until one is left or all intervals are narrower than `TIE`.
+    A candidate is eliminated only when its upper bound lies below another's lower bound. Cheap
+    bounds of all come first; then, in ever finer rounds, both bounds of the most likely winner and
+    the others' upper bounds, until one is left or all intervals are narrower than `TIE`.
     """
 
     def __init__(self, criterion: BaseCriterion, engine: Joints, table: Table, seed: int) -> None:
         self.criterion, self.engine, self.table, self.seed = criterion, engine, table, seed
         self._before: list[int] = []  # candidates of the step before, the best first
 
-    # ------------------------------------------------------------------ the best candidate
+    def terms(self, candidates: Any, chosen: Sequence[int] = ()) -> CertifiedTerms:
+        """Return what scores are made of."""
+        return CertifiedTerms(self.engine, candidates, chosen, SHOWN)
 
     def scores(
-        self, x: np.ndarray, chosen: Features, tol: float, above: float | None = None
+        self, chosen: Features, x: np.ndarray, tol: float, above: float | None = None
     ) -> Intervals:
-        """Return the criterion of each candidate, with entropies to a width."""
+        """Return the criterion of each candidate x, with entropies to a width."""
         terms = CertifiedTerms(self.engine, x, chosen, tol, above)
         return Intervals.of(self.criterion.score(terms))
 
     def best(self, candidates: np.ndarray, chosen: Features) -> int:
         """Return the best candidate; of equal ones the first."""
-
-        def look(x: np.ndarray, tol: float, above: float | None) -> Intervals:
-            return self.scores(x, chosen, tol, above)
-
-        self._before = _race(candidates, look, self._before)
+        self._before = _race(candidates, partial(self.scores, chosen), self._before)
         return self._before[0]
-
-    def best_pair(self, candidates: np.ndarray) -> tuple[int, int]:
-        """Return the two candidates with the best score together; of equal pairs the first."""
-        one, other = (candidates[i] for i in np.triu_indices(len(candidates), 1))
-
-        def look(x: np.ndarray, tol: float, above: float | None) -> Intervals:
-            found = Intervals(*np.zeros((3, len(x))))
-            for i in np.unique(one[x]):
-                at = one[x] == i
-                found.put(at, self.scores(other[x[at]], (int(i),), tol, above))
-            return found
-
-        pair = _race(np.arange(len(one)), look, [])[0]
-        return int(one[pair]), int(other[pair])
-
-    # ------------------------------------------------------------------ steps of a search
 
     def step(self, candidates: np.ndarray, chosen: Features) -> Step:
         """Return the best candidate; of equal ones the first."""
         best = self.best(candidates, chosen)
-        found = self._score(best, chosen)
+        found = self._score((*chosen, best))
         value, nothing = float(found.value), np.full(len(candidates), math.nan)
-        before = 0.0
-        if self.criterion.of_the_set and chosen:
-            before = float(self._score(chosen[-1], chosen[:-1]).value)
+        has_before = self.criterion.of_the_set and chosen
         return Step(
             feature=best,
             score=value,
-            standard_error=math.nan,
-            gain=value - before,
-            p_value=math.nan,
+            gain=value - (float(self._score(chosen).value) if has_before else 0.0),
             bounds=(float(found.low), float(found.high)),
             rows=len(self.table),
             candidates=candidates,
-            scores=np.where(candidates == best, value, math.nan),
+            scores=np.where(candidates == best, value, nothing),
             standard_errors=nothing,
             ties=candidates[:0],
         )
 
-    def _score(self, i: int, chosen: Features) -> Intervals:
-        return self.scores(np.array([i]), chosen, REPORTED)[0]
+    def _score(self, features: Features) -> Intervals:
+        """Return the score of features that were chosen in this order."""
+        return self.scores(features[:-1], np.array(features[-1:]), REPORTED)[0]
 
-    def p_value(
-        self, step: Step, chosen: Features, level: float, permutations: int | None
-    ) -> float:
+    def p_value(self, step: Step, chosen: Features, level: float, asked: int | None) -> float:
         r"""Compare the score with those of the same column permuted, by a curve fitted to them.
 
-        As the candidate is the best of m, a tail of 1 in m matters, which a few permutations do
-        not show: it is read off Pearson's type III curve with their mean, variance and skewness,
-        or with the skewness of the gamma distribution that begins where a constant column is if
-        that is larger, and :math:`1 - (1 - p)^m` is returned.
+        For the best of m a tail of 1 in m matters, which few permutations do not show: p is read
+        off Pearson's type III curve with their mean, variance and skewness, at least that of the
+        gamma distribution that begins at a constant column; :math:`1 - (1 - p)^m` is returned.
         """
-        count = permutations or COPIES
+        count = asked or COPIES
         null = self.table.permuted(step.feature, chosen, count, self.seed)
         engine = self.criterion.engine(null, self.seed, self.engine.workers)
         copies, given = np.arange(len(chosen), len(null.features)), tuple(range(len(chosen)))
-        found = Certified(self.criterion, engine, null, self.seed).scores(copies, given, 1e-3)
+        found = Certified(self.criterion, engine, null, self.seed).scores(given, copies, 1e-3)
         *values, before = found.value.tolist()
         if step.score - before <= TIE:
             return 1.0
@@ -125,8 +104,18 @@ class Certified:
         return float(-np.expm1(len(step.candidates) * np.log1p(-min(p, 1 - 1e-16))))
 
     def best_sets(self, candidates: np.ndarray, size: int) -> Features:
-        """Return the best pair, for triples with the best third."""
-        pair = self.best_pair(candidates)
+        """Return the best pair, of equal ones the first; for triples with the best third."""
+        one, other = (candidates[i] for i in np.triu_indices(len(candidates), 1))
+
+        def look(x: np.ndarray, tol: float, above: float | None) -> Intervals:
+            found = Intervals(*np.zeros((3, len(x))))
+            for i in np.unique(one[x]):
+                at = one[x] == i
+                found.put(at, self.scores((int(i),), other[x[at]], tol, above))
+            return found
+
+        best = _race(np.arange(len(one)), look, [])[0]
+        pair = int(one[best]), int(other[best])
         if size == 2:
             return pair
         return (*pair, self.best(candidates[~np.isin(candidates, pair)], pair))
@@ -134,7 +123,7 @@ class Certified:
     def without(self, chosen: Features) -> np.ndarray:
         """Return the score of the chosen set without each of its features."""
         rest = [tuple(i for i in chosen if i != j) for j in chosen]
-        return np.array([float(self._score(r[-1], r[:-1]).value) for r in rest])
+        return np.array([float(self._score(features).value) for features in rest])
 
     @property
     def target_entropy(self) -> float:
@@ -142,11 +131,7 @@ class Certified:
         return float(self.engine.alone((), True, REPORTED))
 
 
-def _race(
-    candidates: np.ndarray,
-    look: Callable[[np.ndarray, float, float | None], Intervals],
-    before: list[int],
-) -> list[int]:
+def _race(candidates: np.ndarray, look: Scores, before: list[int]) -> list[int]:
     """Return the candidates, the best first; the best of the step before is looked at first."""
     scores, tol = look(candidates, COARSE, np.inf), FINE
     leader = [i for i in before if i in candidates][:1]

@@ -27,27 +27,19 @@ class Counts(Sampled):
 
     def joint(self, candidates: np.ndarray, given: Features, look: Look) -> np.ndarray:
         """Return S(x, given) and S(x, given, y) for each candidate x: 2 x c x r."""
-        if look.permutations:
-            return self._permuted(candidates, given, look)
         both = self._both(given)
+        if look.permutations:  # of everything but the candidates
+            moved, codes = [both[order] for order in self.orders(look)], self.codes
+            found = [[self._entropies(m, codes[i])[:, 0] for m in moved] for i in candidates]
+            return np.array(found, dtype=np.float64).transpose(2, 0, 1)
         for i in candidates.tolist():
             if (given, i) not in self._known:
                 self._known[given, i] = self._entropies(both, self.codes[i])
         return np.stack([self._known[given, i] for i in candidates.tolist()], axis=1)
 
     def alone(self, given: Features, look: Look) -> np.ndarray:
-        """Return S(given) and S(given, y): 2 x r, or 2 x 1 for all permutations."""
-        if look.permutations:
-            return self.alone(given, Look(1))[:, :1]
-        return np.asarray(self.joint(np.array([-1]), given, look)[:, 0])
-
-    def _permuted(self, candidates: np.ndarray, given: Features, look: Look) -> np.ndarray:
-        """Return the entropies with everything but the candidates permuted."""
-        both = self._both(given)
-        moved = [both[order] for order in self.orders(look)]
-        codes = [self.codes[i] for i in candidates.tolist()]
-        found = [[self._entropies(m, x)[:, 0] for m in moved] for x in codes]
-        return np.array(found, dtype=np.float64).transpose(2, 0, 1)
+        """Return S(given) and S(given, y) of the rows as they are: 2 x (1 + groups)."""
+        return np.asarray(self.joint(np.array([-1]), given, Look(1))[:, 0])
 
     def _both(self, given: Features) -> np.ndarray:
         """Number the distinct rows of some features and the target, which is the last digit."""
@@ -89,9 +81,8 @@ def binned(variable: Variable, bins: int) -> np.ndarray:
 def equal_frequency(x: np.ndarray, bins: int) -> np.ndarray:
     r"""Return the bin of each value: about as many points in one bin as in another.
 
-    With the points sorted, the edges are the values at the positions (from 0)
-    :math:`\lfloor n j / b \rfloor - 1`, j = 1, ..., b, and the code of a value is the number of
-    edges below it, so that equal values share a bin.
+    It is the number of edges below the value, so that equal ones share a bin. Edges are the sorted
+    values at the positions (from 0) :math:`\lfloor n j / b \rfloor - 1`, j = 1, ..., b.
 
     >>> equal_frequency(np.array([5.0, 1.0, 2.0, 2.0, 9.0, 7.0]), 3)
     array([1, 0, 0, 0, 2, 2])

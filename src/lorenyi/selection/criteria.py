@@ -1,9 +1,8 @@
 r"""What makes a feature worth choosing: criteria as small frozen values.
 
 A criterion gives every candidate x a score, from entropies of x, the chosen features s_1, s_2, ...
-and the target y; the search takes the candidate with the largest. Each comes in two flavours:
-Shannon's information of discretized columns (`entropy=None`), or any `Renyi` functional of the
-columns as they are. Your own is a frozen dataclass with one method:
+and the target y; the search takes the largest. Entropies are Shannon's, of discretized columns
+(`entropy=None`), or a functional of the columns as they are. Your own has one method:
 
 >>> from dataclasses import dataclass
 >>> from lorenyi.selection import Criterion, InformationSelector
@@ -21,6 +20,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, fields
+from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
@@ -47,16 +47,9 @@ class BaseCriterion(ABC):
 
     @abstractmethod
     def score(self, t: Any) -> Any:
-        """Return a score for each candidate, the larger the better.
+        """Return a score for each candidate, the larger the better: an array, or `Intervals`.
 
-        Parameters
-        ----------
-        t : Terms
-            Informations of candidates, chosen features and target.
-
-        Returns
-        -------
-        array, or Intervals
+        `t` holds the `Terms`: informations of candidates, chosen features and target.
         """
 
     def before(self, t: Any) -> Any:
@@ -69,7 +62,7 @@ class BaseCriterion(ABC):
 
     @abstractmethod
     def engine(self, table: Table, seed: int = 0, workers: int | None = None) -> Any:
-        """Return where the entropies come from: a `Sampled`, or a certified `Information`."""
+        """Return where the entropies come from: a `Sampled`, or certified `Joints`."""
 
     @property
     def max_rows(self) -> int | None:
@@ -92,9 +85,8 @@ class Criterion(BaseCriterion):
     Parameters
     ----------
     entropy : Renyi, CollisionEntropy or None
-        The functional, on columns as they are: a `Renyi` is certified; a `CollisionEntropy` is
-        that of order 2 from pairs of different rows, with its sampling error, for any number of
-        rows. None: Shannon's, on discretized columns.
+        On columns as they are, a `Renyi`, certified, or `CollisionEntropy()`, that of order 2 from
+        pairs of different rows with its sampling error. None: Shannon's, of discretized columns.
     bins : int
         Bins of equal frequency, for Shannon's.
     """
@@ -108,8 +100,7 @@ class Criterion(BaseCriterion):
                 f"entropy={self.entropy!r}: give a functional such as Renyi(alpha=2, rank=100) or "
                 "CollisionEntropy(), or None for Shannon's entropy of discretized columns"
             )
-        integer = isinstance(self.bins, (int, np.integer)) and not isinstance(self.bins, bool)
-        if not integer or self.bins < 2:
+        if not isinstance(self.bins, Integral) or self.bins < 2:  # True, too, is below 2
             raise ValueError(f"bins={self.bins!r}: it must be an integer of at least 2")
 
     def engine(self, table: Table, seed: int = 0, workers: int | None = None) -> Any:
@@ -145,10 +136,9 @@ class NeighborInformation(BaseCriterion):
 
     with :math:`p_i` the mean of :math:`t_{ij}`. For a candidate beside chosen features,
     :math:`a\, p_i` is a times their own prediction, so that a column of many levels loses nothing
-    where few rows are equal in all. It is a leave-one-out estimate of the information that the
-    features share with the target, in bits: columns of noise lower it, labels of many levels gain
-    nothing, and each row has its own term, so it has a standard error. Numbers are compared by
-    their normal scores, so that scale and tails of a column do not matter.
+    where few rows are equal in all. Columns of noise lower this estimate, in bits, labels of many
+    levels gain nothing, and each row has its own term, so it has a standard error. Numbers are
+    compared by their normal scores, so that scale and tails of a column do not matter.
 
     Parameters
     ----------
@@ -174,9 +164,7 @@ class NeighborInformation(BaseCriterion):
             value = getattr(self, name)
             if not isinstance(value, (int, float, np.number)) or not value > 0:
                 raise ValueError(f"{name}={value!r}: it must be a positive number")
-        if self.rows is not None and (
-            not isinstance(self.rows, (int, np.integer)) or self.rows < 2
-        ):
+        if self.rows is not None and (not isinstance(self.rows, Integral) or self.rows < 2):
             raise ValueError(f"rows={self.rows!r}: it must be an integer of at least 2, or None")
 
     def score(self, t: Any) -> Any:
@@ -212,11 +200,8 @@ class JointInformation(Criterion):
 
     Parameters
     ----------
-    entropy : Renyi
-        The functional. None: Shannon's, on discretized columns, whose tables become sparse after
-        a few columns.
-    bins : int
-        Bins of equal frequency, for Shannon's.
+    entropy, bins
+        As in `Criterion`; Shannon's tables become sparse after a few columns.
 
     Examples
     --------
@@ -248,10 +233,8 @@ class MIFS(Criterion):
 
     Parameters
     ----------
-    entropy : Renyi, optional
-        The functional; None for Shannon's, on discretized columns.
-    bins : int
-        Bins of equal frequency, for Shannon's.
+    entropy, bins
+        As in `Criterion`.
     beta : float
         Weight of the redundancy.
     """

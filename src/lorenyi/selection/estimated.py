@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -28,6 +30,11 @@ class Estimated:
     def __init__(self, criterion: BaseCriterion, engine: Sampled) -> None:
         self.criterion, self.engine = criterion, engine
 
+    def terms(self, candidates: Any, chosen: Sequence[int] = ()) -> SampledTerms:
+        """Return what scores are made of, without replicates."""
+        look = Look(self.engine.first(len(candidates)))
+        return SampledTerms(self.engine, candidates, chosen, look, 1)
+
     def values(self, candidates: np.ndarray, chosen: Features, look: Look) -> np.ndarray:
         """Return the scores: candidates x (1 + groups), or x permutations."""
         found = self.criterion.score(SampledTerms(self.engine, candidates, chosen, look))
@@ -41,8 +48,7 @@ class Estimated:
     def step(self, candidates: np.ndarray, chosen: Features) -> Step:
         """Return the best candidate, of equal ones the first.
 
-        All are screened on few rows. Those that are clearly behind are eliminated; the others are
-        scored on twice as many rows, until one is left or all rows are used.
+        All are screened on few rows; those not clearly behind are scored on more until one is left.
         """
         first = self.engine.first(len(candidates))
         blocks = max(1, first // 2)
@@ -70,7 +76,6 @@ class Estimated:
             score=score,
             standard_error=whole_error,
             gain=score - float(before[0]),
-            p_value=math.nan,
             bounds=(score, score),
             rows=blocks * self.engine.size,
             candidates=candidates,
@@ -79,20 +84,17 @@ class Estimated:
             ties=candidates[ties],
         )
 
-    def p_value(
-        self, step: Step, chosen: Features, level: float, permutations: int | None
-    ) -> float:
+    def p_value(self, step: Step, chosen: Features, level: float, asked: int | None) -> float:
         """Compare the best score with the best of permuted candidates.
 
         First on few rows, which takes up most of the level; if that does not show it, on all.
         Permutations end as soon as too many do as well, and no p-value is below what they can show.
         """
-        first = self.engine.first(len(step.candidates))
-        more = first < self.engine.count
-        looks = [(first, SPENT), (self.engine.count, 1 - SPENT)] if more else [(first, 1.0)]
+        first, every = self.engine.first(len(step.candidates)), self.engine.count
+        looks = [(first, SPENT), (every, 1 - SPENT)] if first < every else [(first, 1.0)]
         p = 1.0
         for blocks, share in looks:
-            count = max(permutations or 0, math.ceil(1 / (share * level) - 1e-9) - 1)
+            count = max(asked or 0, math.ceil(1 / (share * level) - 1e-9) - 1)
             allowed = math.floor(share * level * (count + 1) + 1e-9) - 1
             found = self.values(step.candidates, chosen, Look(blocks))[:, 0]
             best, above, done = float(np.nanmax(found)), 0, 0
@@ -117,12 +119,11 @@ class Estimated:
         """Return the best set of the pairs that look best, for triples with one more each."""
         look = Look(self.engine.first(len(candidates)))
         pairs = self.engine.likely_pairs(candidates, SHORTLIST)
-        found = [(float(self.values(np.array([j]), (i,), look)[0, 0]), (i, j)) for i, j in pairs]
-        found.sort(key=lambda item: (-item[0], item[1]))
+        pairs.sort(key=lambda p: (-self.values(np.array(p[1:]), p[:1], look)[0, 0], p))
         if size == 2:
-            return found[0][1]
+            return pairs[0]
         triples = []
-        for _, pair in found:
+        for pair in pairs:
             others = candidates[~np.isin(candidates, pair)]
             values = self.values(others, pair, look)[:, 0]
             triples.append((float(values.max()), (*pair, int(others[np.argmax(values)]))))
@@ -147,8 +148,7 @@ class Estimated:
         """Return the p-value of each candidate by itself, against no information at all.
 
         Each is compared with its own permutations, and each of these with the others. Distances
-        from their mean, in standard deviations, are pooled over all candidates, so that many of
-        them show small probabilities.
+        from their mean, in standard deviations, are pooled so that they show small probabilities.
         """
         scores = self.values(candidates, (), Look(self.engine.count))[:, 0]
         null = self.values(candidates, (), Look(self.engine.count, NULLS))

@@ -33,8 +33,7 @@ CONSTRAINTS: dict[str, list[Any]] = {
 
 def ends(selector: Any) -> bool:
     """Return whether the search ends by itself."""
-    wanted = selector.n_features_to_select
-    return isinstance(wanted, str) and wanted in ("auto", "relevant", "smallest")
+    return selector.n_features_to_select in ("auto", "relevant", "smallest")
 
 
 def check(selector: Any) -> None:
@@ -49,7 +48,7 @@ def check(selector: Any) -> None:
         "floating=True": selector.floating,
         "direction='backward'": selector.direction == "backward",
         f"start={selector.start!r}": selector.start != "single",
-        "n_features_to_select='smallest'": isinstance(wanted, str) and wanted == "smallest",
+        "n_features_to_select='smallest'": wanted == "smallest",
     }
     for said, is_asked in asked.items():
         if is_asked and not criterion.of_the_set:

@@ -1,13 +1,11 @@
 r"""Sums over pairs of rows: what similar rows have in common, for many candidates at once.
 
-Every quantity here is a sum of products of kernels between two different rows: :math:`w_{ij}` of
-the features that are given, :math:`k_{ij}` of a candidate, :math:`t_{ij}` of the target (1 for
-equal labels). Kernels are :math:`\exp(-(x_i - x_j)^2 / \sigma^2)`, the square of a Gaussian's,
-and equality for labels.
+Every quantity is a sum of products of kernels between two different rows: :math:`w_{ij}` of the
+given features, :math:`k_{ij}` of a candidate, :math:`t_{ij}` of the target. Kernels are
+:math:`\exp(-(x_i - x_j)^2 / \sigma^2)`, the square of a Gaussian's, and equality for labels.
 
-Rows are taken in blocks, each of which is compared within itself. All candidates are scored at
-once, by a product of matrices for each row, and kernels are computed wherever they are needed: to
-read them from memory takes as long.
+Rows are compared within blocks. All candidates are scored at once, by a product of matrices for
+each row; kernels are computed where they are needed, as to read them from memory takes as long.
 """
 
 from __future__ import annotations
@@ -20,15 +18,7 @@ import numpy as np
 from lorenyi import _arrays
 from lorenyi._progress import counted
 from lorenyi._threads import cores, parallel
-from lorenyi.selection.blocks import (
-    LEAST,
-    PAIR_SHIFTS,
-    Block,
-    Shown,
-    log_weights,
-    prepared,
-    weights,
-)
+from lorenyi.selection.blocks import LEAST, PAIR_SHIFTS, Block, Shown, log_weights, prepared
 from lorenyi.selection.sampled import GROUPS, Features, Look, Sampled, replicated
 from lorenyi.selection.table import Table
 
@@ -47,8 +37,7 @@ TOGETHER = 2.0, 1.0, 0.5  # powers of all features: a near copy only narrows, pa
 class Pairs(Sampled):
     """Entropies of order 2 and information of neighbors, from blocks of rows.
 
-    With `ranks`, numbers become normal scores; else they are
-    standardized if those of the table are. See `NeighborInformation` for `smoothing`.
+    With `ranks`, numbers become normal scores; else they are standardized if the table says so.
     """
 
     def __init__(
@@ -86,21 +75,15 @@ class Pairs(Sampled):
             self._blocks.append(Block(features, self._target.take(rows), self.smoothing))
         return self._blocks[:count]
 
-    # ------------------------------------------------------------------ entropies of order 2
-
     def joint(self, candidates: np.ndarray, given: Features, look: Look) -> np.ndarray:
         """Return S(x, given) and S(x, given, y) of order 2, without self-pairs: 2 x c x r."""
         return self._collisions(self._sums(candidates, given, 1.0, look), look)
 
     def alone(self, given: Features, look: Look) -> np.ndarray:
-        """Return S(given) and S(given, y): 2 x r, or 2 x 1 for all permutations."""
-        sums = parallel(
-            lambda b: b.sums(weights(b.apart(given), 1.0))[:, :, None],
-            self.blocks(look.blocks),
-            self.workers,
-        )
-        found = self._collisions(sums, Look(look.blocks))[:, 0]
-        return found[:, :1] if look.permutations else found
+        """Return S(given) and S(given, y) of the rows as they are: 2 x (1 + groups)."""
+        blocks = self.blocks(look.blocks)
+        sums = parallel(lambda b: b.sums(b.weights(given))[:, :, None], blocks, self.workers)
+        return self._collisions(sums, Look(look.blocks))[:, 0]
 
     def _collisions(self, sums: list[np.ndarray], look: Look) -> np.ndarray:
         both = ([s[:, k::2] / (self.size - 1) for s in sums] for k in (0, 1))
@@ -109,8 +92,6 @@ class Pairs(Sampled):
             means = 2 * means - means[:, :, :1]
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.asarray(-np.log2(means))
-
-    # ------------------------------------------------------------------ information of neighbors
 
     def neighbors(self, candidates: np.ndarray, given: Features, look: Look) -> np.ndarray:
         """Return the neighbor information of the given features and a candidate, in bits: c x r.
@@ -122,7 +103,7 @@ class Pairs(Sampled):
 
         def of(k: int) -> np.ndarray:
             block, orders = self._blocks[k], self.orders(look, k)
-            before = block.bits(weights(block.apart(given), power))[:, 0]
+            before = block.bits(block.weights(given, power))[:, 0]
             p, prior = (x[orders].T[:, :, None] for x in (block.p, np.exp2(before)))
             return block.predicted(sums[k][:, 0::2], sums[k][:, 1::2], p, prior)
 
@@ -134,8 +115,8 @@ class Pairs(Sampled):
 
         def of(block: Block) -> np.ndarray:
             apart = block.apart(given)
-            rest = [weights(apart - block.apart_in(f), power) for f in given]
-            return np.concatenate([block.bits(w) for w in rest], axis=1)[:, None]
+            rest = [log_weights(apart - block.apart_in(f), power) for f in given]
+            return np.concatenate([block.bits(np.exp(log)) for log in rest], axis=1)[:, None]
 
         return self._mean(parallel(of, self.blocks(look.blocks), self.workers), look)
 
@@ -163,12 +144,11 @@ class Pairs(Sampled):
     def likely_pairs(self, candidates: np.ndarray, count: int) -> list[tuple[int, int]]:
         """Return the most informative pairs of features at order 2, from sums over pairs of rows.
 
-        With K the kernels of all candidates at pairs of rows, K'K and K'(t K) hold the sums of all
-        pairs of features. The mean of t under the weights k_a k_b is compared with that of all,
-        over its standard error up to a constant.
+        With K the kernels of candidates at pairs of rows, K'K and K'(t K) hold the sums of all. The
+        mean of t under weights k_a k_b is compared with that of all, in standard errors.
         """
         blocks = self.blocks(PAIR_BLOCKS)
-        found = parallel(lambda b: b.pair_sums(candidates), blocks, self.workers)
+        found = parallel(lambda block: block.pair_sums(candidates), blocks, self.workers)
         plain, same, target = (sum(part) for part in zip(*found, strict=True))
         mean = target / (PAIR_SHIFTS * self.size * len(blocks))
         z = (same - mean * plain) / np.sqrt(np.maximum(plain, LEAST))
@@ -186,20 +166,17 @@ class Pairs(Sampled):
         """Return the power of the weights of chosen features: it multiplies all their bandwidths.
 
         Of k features it is 3 / k, at most 1, so that enough rows stay similar, or 2 or 4 times that
-        if they predict better so. A column that nearly repeats a chosen one only narrows the
-        kernel: it adds nothing to what is as narrow as it should be.
+        if they predict better so: then a near copy of a chosen one adds nothing by narrowing.
         """
         if given and given != self._power[0]:
             powers = [width * min(1.0, FULL / len(given)) for width in WIDTHS]
 
             def shown(block: Block) -> list[float]:
-                return [block.bits(weights(block.apart(given), p)).mean() for p in powers]
+                return [block.bits(block.weights(given, p)).mean() for p in powers]
 
             found = np.mean(parallel(shown, self.blocks(FIRST_BLOCKS), self.workers), axis=0)
             self._power = given, powers[int(np.argmax(found))]
         return self._power[1] if given else 1.0
-
-    # ------------------------------------------------------------------ sums over blocks
 
     def _sums(
         self, candidates: np.ndarray, given: Features, power: float, look: Look
@@ -217,7 +194,7 @@ class Pairs(Sampled):
 
         def of(task: tuple[int, np.ndarray]) -> np.ndarray:
             k, features = task
-            w = weights(blocks[k].apart(given), power)
+            w = blocks[k].weights(given, power)
             return blocks[k].sums_with(w, features, self.orders(look, k))
 
         # Fewer blocks than cores: candidates are shared out as well.

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import html
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from scipy.stats import false_discovery_control
+
+from lorenyi import _html
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,14 +23,8 @@ class Step:
     score : float
         The criterion, in bits. For `NeighborInformation`, the most information that the features up
         to this one show: each has the bandwidth that predicts best, so it never falls.
-    standard_error : float
-        Of the score, from the sampling of rows; NaN where only the computation is bounded.
     gain : float
-        What the feature added to the score of the set before. For criteria of pairs of columns it
-        is the score.
-    p_value : float
-        Probability that the best of useless candidates scores as high; NaN where it was not asked
-        for.
+        What the feature added to the score of the set; of criteria of pairs, the score.
     bounds : tuple of float
         Ends of the score, as computed: they differ where it was certified.
     rows : int
@@ -41,21 +35,26 @@ class Step:
         Of the candidates, compared with the score; NaN where a certified search did not need them.
     ties : array of int
         Candidates within a standard error of the lead: another sample might have chosen them.
+    standard_error : float
+        Of the score, from the sampling of rows; NaN where only the computation is bounded.
+    p_value : float
+        Probability that the best of useless candidates scores as high; NaN if it was not asked for.
     """
 
     feature: int
     score: float
-    standard_error: float
     gain: float
-    p_value: float
     bounds: tuple[float, float]
     rows: int
     candidates: np.ndarray
     scores: np.ndarray
     standard_errors: np.ndarray
     ties: np.ndarray
+    standard_error: float = math.nan
+    p_value: float = math.nan
 
 
+@dataclass(eq=False, repr=False)
 class SelectionPath(Sequence[Step]):
     """The steps of a search, with the names of their features.
 
@@ -65,9 +64,6 @@ class SelectionPath(Sequence[Step]):
         Of all features.
     target_entropy : float
         Bits that there are to be known about the target.
-
-    Attributes
-    ----------
     steps : list of Step
         In order of selection.
     refused : Step or None
@@ -86,11 +82,11 @@ class SelectionPath(Sequence[Step]):
        2  x1       1.209 ± 0.040  0.163  -  x2
     """
 
-    def __init__(self, names: Sequence[str], target_entropy: float = math.nan) -> None:
-        self.names, self.target_entropy = names, target_entropy
-        self.steps: list[Step] = []
-        self.refused: Step | None = None
-        self.dropped: list[int] = []
+    names: Sequence[str]
+    target_entropy: float = math.nan
+    steps: list[Step] = field(default_factory=list)
+    refused: Step | None = None
+    dropped: list[int] = field(default_factory=list)
 
     def __len__(self) -> int:
         return len(self.steps)
@@ -114,25 +110,21 @@ class SelectionPath(Sequence[Step]):
 
     def others(self, chosen: Sequence[int]) -> list[int]:
         """Return all other features, the best first, as the last step saw them."""
-        seen = dict[int, float]()
+        scores = np.full(len(self.names), -np.inf)
         if last := self.refused or (self.steps[-1] if self.steps else None):
-            scores = np.nan_to_num(last.scores, nan=-np.inf)
-            seen = dict(zip(last.candidates.tolist(), scores.tolist(), strict=True))
+            scores[last.candidates] = np.nan_to_num(last.scores, nan=-np.inf)
         # The last to go is the next best.
         places = {feature: k for k, feature in enumerate(self.dropped)}
         left = [f for f in range(len(self.names)) if f not in chosen]
-        return sorted(left, key=lambda f: (places.get(f, len(places)), -seen.get(f, -np.inf), f))
+        return sorted(left, key=lambda f: (places.get(f, len(places)), -scores[f], f))
 
     def table(self) -> dict[str, list[Any]]:
         """Return the steps as columns, for a data frame."""
+        numbers = ("score", "standard_error", "gain", "p_value", "rows")
         return {
-            "feature": [self.name(s.feature) for s in self],
-            "score": [s.score for s in self],
-            "standard_error": [s.standard_error for s in self],
-            "gain": [s.gain for s in self],
-            "p_value": [s.p_value for s in self],
-            "rows": [s.rows for s in self],
-            "ties": [[self.name(f) for f in s.ties.tolist()] for s in self],
+            "feature": [self.name(step.feature) for step in self],
+            **{column: [getattr(step, column) for step in self] for column in numbers},
+            "ties": [[self.name(f) for f in step.ties.tolist()] for step in self],
         }
 
     def _lines(self) -> list[list[str]]:
@@ -154,14 +146,5 @@ class SelectionPath(Sequence[Step]):
         return "\n".join("  ".join(line).rstrip() for line in zip(*padded, strict=True))
 
     def _repr_html_(self) -> str:
-        head, *lines = [[html.escape(cell) for cell in line] for line in self._lines()]
-        rows = "".join(f"<tr>{''.join(f'<td>{c}</td>' for c in line)}</tr>" for line in lines)
-        return f"<table><tr>{''.join(f'<th>{c}</th>' for c in head)}</tr>{rows}</table>"
-
-
-def rejected(p: np.ndarray, level: float) -> np.ndarray:
-    """Mark the small probabilities: a share `level` of them at most is expected to be false.
-
-    The procedure of Benjamini and Hochberg.
-    """
-    return np.asarray(false_discovery_control(p) <= level)
+        head, *rows = self._lines()
+        return _html.table(head, rows)

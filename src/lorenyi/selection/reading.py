@@ -13,7 +13,7 @@ from lorenyi.data.columns import Column, unmasked
 from lorenyi.data.frames import is_table
 from lorenyi.data.reading import in_memory, is_elsewhere, read_columns, row_count, take_rows
 from lorenyi.gram.ready import points_of
-from lorenyi.selection.table import Variable
+from lorenyi.selection.table import Variable, by_weight
 
 
 def positions(wanted: Any, names: Sequence[str] | None, count: int, what: str) -> list[int]:
@@ -83,20 +83,14 @@ def require_aligned(X: Any, y: Any) -> None:
 
 def variable(given: Sequence[Column], nominal: Sequence[bool] | np.ndarray) -> Variable:
     """Return columns as one variable: numbers and symbols."""
-    n = len(given[0].values)
-    numbers = [c.numbers() for c, symbol in zip(given, nominal, strict=True) if not symbol]
-    codes = [c.codes() for c, symbol in zip(given, nominal, strict=True) if symbol]
-    return Variable(
-        np.stack(numbers, axis=1) if numbers else np.zeros((n, 0)),
-        np.stack(codes, axis=1) if codes else np.zeros((n, 0), dtype=np.int64),
-    )
+    n, read = len(given[0].values), list(zip(given, nominal, strict=True))
+    numbers = [np.zeros((n, 0)), *(c.numbers() for c, symbol in read if not symbol)]
+    codes = [np.zeros((n, 0), dtype=np.int64), *(c.codes() for c, symbol in read if symbol)]
+    return Variable(np.column_stack(numbers), np.column_stack(codes))
 
 
 def read_target(y: Any, task: str) -> Variable:
-    """Return one target or several: labels as symbols, numbers of a regression as numbers.
-
-    With task "auto", columns are labels by the rule for features (`Column.categorical`).
-    """
+    """Return one target or several as labels or numbers; "auto": by the rule for features."""
     given = read_columns(y, "y")
     require_values(given, False, "y")
     if task == "regression" and any(c.kind == "label" for c in given):
@@ -109,23 +103,14 @@ def frequencies(sample_weight: Any, n: int) -> np.ndarray | None:
     """Return how often each row occurs."""
     if sample_weight is None:
         return None
-    weights = _check_sample_weight(
-        unmasked(sample_weight, "sample_weight"),  # which the check would ignore
-        np.empty((n, 1)),
-        dtype=np.float64,
-        ensure_non_negative=True,
-    )
-    points_of(weights, "sample_weight")
-    return np.asarray(weights)
+    w = unmasked(sample_weight, "sample_weight")  # masks, which the check would ignore
+    w = _check_sample_weight(w, np.empty((n, 1)), dtype=np.float64, ensure_non_negative=True)
+    points_of(w, "sample_weight")
+    return np.asarray(w)
 
 
-def looked_at(
-    X: Any, y: Any, sample_weight: Any, most: int | None, seed: int
-) -> tuple[Any, Any, Any]:
-    """Return everything in memory: all rows, or of more than `most` points so many.
-
-    Rows are drawn by their weight, each then stands for one point.
-    """
+def looked_at(X: Any, y: Any, sample_weight: Any, most: int | None, seed: int) -> tuple[Any, ...]:
+    """Return all in memory; of more than `most` points so many, by weight, a row for each."""
     sample_weight = in_memory(sample_weight, "sample_weight")
     n = row_count(X)
     weights = frequencies(sample_weight, n) if most is not None and n else None
@@ -136,7 +121,5 @@ def looked_at(
         rows = _arrays.choose(seed, 40, n, most)
     else:
         order = np.argsort(_arrays.hashed(seed, 40, n)[:, 0])
-        reached = np.cumsum(weights[order])
-        places = (np.arange(most) + 0.5) * (reached[-1] / most)
-        rows = np.sort(order[np.searchsorted(reached, places, side="right")])
+        rows = np.sort(order[by_weight(weights[order], most)])
     return take_rows(X, rows, "X"), take_rows(y, rows, "y"), None

@@ -17,10 +17,7 @@ GROUPS = 25  # of rows that are left out in turn: a standard error has 14 % of i
 
 @dataclass(frozen=True)
 class Look:
-    """How much of the data to look at.
-
-    With permutations, candidates are scored against permuted rows of everything else.
-    """
+    """How much of the data to look at; permutations are of everything but the candidates."""
 
     blocks: int  # of rows
     permutations: int = 0
@@ -30,8 +27,8 @@ class Look:
 class Sampled(ABC):
     """Entropies of features and target from sampled rows, in bits.
 
-    For c candidates a quantity is an array of c x r: first the value, then its values without each
-    group of rows in turn (the jackknife's replicates); or one value for each permutation.
+    For c candidates a quantity is an array of c x r: the value and then those without each group of
+    rows in turn (the jackknife's replicates), or one value for each permutation.
     """
 
     seed: int
@@ -44,7 +41,7 @@ class Sampled(ABC):
 
     @abstractmethod
     def alone(self, given: Features, look: Look) -> np.ndarray:
-        """Return S(given) and S(given, y): 2 x r, or 2 x 1 for all permutations."""
+        """Return S(given) and S(given, y) of the rows as they are: 2 x (1 + groups)."""
 
     def width(self, look: Look) -> int:
         """Return r, how many values a quantity has for each candidate."""

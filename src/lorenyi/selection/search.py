@@ -6,19 +6,19 @@ import time
 import warnings
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from lorenyi._progress import Reporter
 from lorenyi.selection import options
-from lorenyi.selection.certified import Certified
+from lorenyi.selection.certified import TIE, Certified
 from lorenyi.selection.estimated import Estimated
 from lorenyi.selection.path import SelectionPath
 from lorenyi.selection.sampled import Features
 from lorenyi.selection.table import Table
 
-TIE = 1e-9  # bits: less is rounding
+Judge: TypeAlias = Estimated | Certified
 
 
 class Search:
@@ -28,15 +28,10 @@ class Search:
     """
 
     def __init__(
-        self,
-        selector: Any,
-        table: Table,
-        names: Sequence[str],
-        first: Features,
-        judge: Estimated | Certified,
+        self, selector: Any, table: Table, names: Sequence[str], first: Features, judge: Judge
     ) -> None:
         self.selector, self.names, self.first, self.judge = selector, names, first, judge
-        self.last = [i for i, feature in enumerate(table.features) if feature.constant]
+        self.last = [i for i, feature in enumerate(table.features) if not feature.values.any()]
         self.same = table.repeated(selector.criterion.by_ranks)
         self.ends = options.ends(selector)
         self.count = options.count(selector, len(names), max(len(first), 1))

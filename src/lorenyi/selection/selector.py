@@ -5,10 +5,11 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from joblib import effective_n_jobs
+from scipy.stats import false_discovery_control
 from sklearn.base import BaseEstimator, clone
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils._set_output import _get_output_config
@@ -22,31 +23,30 @@ from lorenyi.selection import options, reading
 from lorenyi.selection.certified import Certified
 from lorenyi.selection.criteria import BaseCriterion, NeighborInformation
 from lorenyi.selection.estimated import Estimated
-from lorenyi.selection.path import SelectionPath, rejected
+from lorenyi.selection.path import SelectionPath
 from lorenyi.selection.sampled import Sampled
 from lorenyi.selection.search import Search
 from lorenyi.selection.table import Table
-from lorenyi.selection.terms import Terms, terms_of
+from lorenyi.selection.terms import Terms
 
 
 @dataclass(eq=False, repr=False)
 class InformationSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     r"""Choose the features that are jointly most informative about the target.
 
-    A greedy search: at each step the candidate with the largest criterion joins the chosen ones,
-    by default `NeighborInformation`, a leave-one-out estimate of the information that the whole set
-    shares with the target, with its standard error. Candidates that are close are compared on more
-    rows; those that stay within a standard error of the best are named in `path_`.
+    A greedy search: at each step the candidate with the largest criterion joins the chosen ones. By
+    default that is `NeighborInformation`, a leave-one-out estimate of the information that the set
+    shares with the target, with its standard error. Close candidates are compared on more rows;
+    those that stay within a standard error of the best are named in `path_`.
 
     Parameters
     ----------
     n_features_to_select : int, float or {"auto", "relevant", "smallest"}
         How many features (groups count once), or a share of them. "auto": go on while the best
-        candidate adds something and scores better than the best of permuted ones, the first
-        included (see `level`); there may be none. "relevant": those, and every feature that is
-        informative by itself, redundant ones included, with a false discovery rate of at most
-        `level`. "smallest": the shortest part of the path of "auto" whose score is within a
-        standard error of the best.
+        candidate, the first included, adds something and scores better than the best of permuted
+        ones (see `level`); there may be none. "relevant": those, and every feature that is
+        informative by itself, redundant or not, with a false discovery rate of at most `level`.
+        "smallest": the shortest part of that path within a standard error of its best score.
     criterion : criterion
         What to maximize. With a `Renyi` entropy, such as `JointInformation(Renyi(2, rank=100))`,
         scores are certified intervals, narrowed until one candidate leads.
@@ -55,16 +55,16 @@ class InformationSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     standardize : bool
         Whether numeric columns get mean 0 and standard deviation 1 before the kernel.
     categorical_features : "auto", columns or None
-        Columns compared by equality (numbers, names or a mask); Shannon's criteria put all others
-        into bins. "auto": text, booleans, categorical types, and whole numbers with at most ten
-        distinct values. Text, booleans and categorical types always are.
+        Columns compared by equality (numbers, names or a mask), as text, booleans and categorical
+        types always are; Shannon's criteria put all others into bins. "auto": whole numbers with at
+        most ten distinct values.
     feature_groups : list of columns, optional
         Lists of columns that come in or out together, such as a one-hot block.
     must_include : columns, optional
         Columns that are chosen before all others, in this order.
     task : {"auto", "classification", "regression"}
-        Whether the target holds labels or numbers. "auto": the rule for features, so whole numbers
-        with more than ten distinct values are numbers; say "classification" where they are classes.
+        Whether the target holds labels or numbers. "auto": by the rule for features, so say
+        "classification" where more than ten whole numbers are classes.
     missing : {"error", "value"}
         What NaN is: an error, or a value of its own.
     direction : {"forward", "backward"}
@@ -80,10 +80,10 @@ class InformationSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     tol : float
         With "auto": a feature must add more than so many bits.
     n_permutations : int, optional
-        To compare with at each step, at least; as many as `level` needs by default (19 for 0.05, 24
-        and then 99 where there are more rows than a first look takes; 30 for a `Renyi` entropy, to
-        which a curve is fitted). With a number of features there are no p-values unless it is
-        given; then every step has one, and none ends the search.
+        Compared with at each step, at least; by default as many as `level` needs (for 0.05, 19, or
+        24 and then 99 where a first look takes some rows only; for a `Renyi` entropy 30, to which a
+        curve is fitted). If given with a number of features, every step has a p-value, and none
+        ends the search.
     max_seconds : float, optional
         No step is begun after that.
     n_jobs : int, optional
@@ -95,25 +95,18 @@ class InformationSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
 
     Attributes
     ----------
-    indices_ : array of int
-        Chosen columns in order of selection.
-    names_ : array of str
-        Their names.
-    scores_, standard_errors_ : array
-        The criterion when each was chosen, in bits, and its sampling error.
-    gains_ : array
-        What each added to the score.
+    indices_, names_ : arrays
+        Numbers and names of the chosen columns, in order of selection.
+    scores_, standard_errors_, gains_ : arrays
+        The criterion when each was chosen, in bits, its sampling error, and what each added.
     p_values_ : array
-        With "auto", or with `n_permutations` given: how likely the best of useless candidates
-        scores as high; NaN where a column was not tested.
+        How likely the best of useless candidates scores as high; NaN where that was not tested.
     score_bounds_ : array, k x 2
         Certified ends of the scores, where the entropy is a `Renyi`: they bound the computation.
     path_ : SelectionPath
         Every step: candidates, scores, errors, p-values, and ties within a standard error.
-    ranking_ : array of int
-        1 for the first chosen; those not chosen follow, as the last step saw them.
-    support_ : array of bool
-        Mask of the chosen columns.
+    support_, ranking_ : arrays
+        Mask of the chosen columns; places from 1 on, others behind as the last step saw them.
     target_entropy_ : float
         The entropy of the target, measured as in the scores.
     relevance_p_values_ : array
@@ -127,10 +120,9 @@ class InformationSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     -----
     Constant columns and columns that repeat a chosen one (up to shift, scale and, for categories,
     names) add nothing: they are chosen only when no others are left. `sample_weight` holds
-    frequencies: weight 2 is a row given twice, weight 0 a row left out. Copies of rows do not
-    predict each other. Of a table with more rows
-    than the criterion looks at (16,000 by default), so many are drawn at random; Dask collections
-    and Parquet data sets are never collected. Sparse input is refused.
+    frequencies: weight 2 is a row given twice, 0 a row left out. Copies of rows do not predict each
+    other. Of more rows than the criterion looks at (16,000 by default), so many are drawn at
+    random; Dask collections and Parquet data are never collected. Sparse input is refused.
 
     Examples
     --------
@@ -171,25 +163,20 @@ class InformationSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     _parameter_constraints = options.CONSTRAINTS
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> InformationSelector:
-        """Choose features of X that are informative about y.
+        """Choose features of X that are informative about y, and return the selector.
 
         Parameters
         ----------
         X : array or data frame, n x d
-            Features.
         y : array or data frame, n or n x t
             Target, or several that count together.
         sample_weight : array of n, optional
             Frequencies of the rows.
-
-        Returns
-        -------
-        self
         """
         self._validate_params()
         options.check(self)
         seed = options.seed_of(self.random_state)
-        table, units = self._table(X, y, sample_weight, seed)
+        table = self._table(X, y, sample_weight, seed)
         judge = self._judge(table, seed)
         wanted = self.n_features_to_select
         if wanted in ("relevant", "smallest") and isinstance(judge, Certified):
@@ -197,23 +184,21 @@ class InformationSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
                 f"n_features_to_select={wanted!r} needs scores with sampling errors: a criterion "
                 "such as NeighborInformation() or JMI(), without a Renyi entropy"
             )
-        columns = _check_feature_names_in(self)
+        columns, units = _check_feature_names_in(self), self.feature_groups_
         names = [", ".join(columns[unit]) for unit in units]
         unit_of = {j: u for u, unit in enumerate(units) for j in unit}
-        first = dict.fromkeys(
-            unit_of[j] for j in self._positions("must_include", self.must_include)
-        )
-        search = Search(self, table, names, tuple(first), judge)
+        given = self._positions("must_include", self.must_include)
+        first = tuple(dict.fromkeys(unit_of[j] for j in given))
+        search = Search(self, table, names, first, judge)
         with one_thread(), reporting(self.progress, search.count, "features") as report:
             path = getattr(search, self.direction)(report)
-            chosen = list(path.features)
-            if wanted == "smallest" and chosen:
+            if wanted == "smallest" and path.steps:
                 size = judge.smallest(path.features)
                 path.steps, path.refused = path.steps[:size], [*path.steps, path.refused][size]
-                chosen = chosen[:size]
+            chosen = list(path.features)
             if wanted == "relevant":
-                chosen += self._relevant(judge, search, chosen, units)
-        self._keep(path, chosen, units)
+                chosen += self._relevant(judge, search, chosen)
+        self._keep(path, chosen)
         if not chosen and path.refused is not None:
             warnings.warn(
                 f"no feature was selected: the best of {len(units)}, {path.best_refused}, "
@@ -231,10 +216,8 @@ class InformationSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             return Estimated(self.criterion, engine)
         return Certified(self.criterion, engine, table, seed)
 
-    def _table(
-        self, X: Any, y: Any, sample_weight: Any, seed: int
-    ) -> tuple[Table, list[list[int]]]:
-        """Return what the search reads, and the columns of each of its features."""
+    def _table(self, X: Any, y: Any, sample_weight: Any, seed: int) -> Table:
+        """Return what the search reads; set the attributes that say how it was read."""
         most = self.criterion.max_rows
         X, y, sample_weight = reading.looked_at(X, y, sample_weight, most, seed)
         columns = reading.features_of(self, X)
@@ -244,14 +227,14 @@ class InformationSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         self.categorical_ = self._categorical(columns)
         target = reading.read_target(y, self.task)
         self.task_ = "classification" if target.symbols.shape[1] else "regression"
-        units = self._units(len(columns))
+        self.feature_groups_ = self._units(len(columns))
         self.kernel_ = Gaussian(1.0) if self.kernel is None else self.kernel
         self.criterion_ = self.criterion
         features = [
-            reading.variable([columns[j] for j in unit], self.categorical_[unit]) for unit in units
+            reading.variable([columns[j] for j in unit], self.categorical_[unit])
+            for unit in self.feature_groups_
         ]
-        table = Table(features, target, weights, self.kernel_, self.standardize).folded()
-        return table, units
+        return Table(features, target, weights, self.kernel_, self.standardize).folded()
 
     def _categorical(self, columns: list[Column]) -> np.ndarray:
         """Tell which columns hold categories."""
@@ -281,24 +264,22 @@ class InformationSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         names = getattr(self, "feature_names_in_", None)
         return reading.positions(wanted, names, self.n_features_in_, what)
 
-    def _relevant(
-        self, judge: Any, search: Search, chosen: list[int], units: list[list[int]]
-    ) -> list[int]:
+    def _relevant(self, judge: Any, search: Search, chosen: list[int]) -> list[int]:
         """Return the features that are informative by themselves and not chosen, the best first."""
-        p = np.ones(len(units))
-        varied = np.setdiff1d(np.arange(len(units)), search.last)
+        p = np.ones(len(self.feature_groups_))
+        varied = np.setdiff1d(np.arange(len(p)), search.last)
         if len(varied):
             p[varied] = judge.relevance(varied)
         self.relevance_p_values_ = np.full(self.n_features_in_, np.nan)
-        for u, unit in enumerate(units):
-            self.relevance_p_values_[unit] = p[u]
-        found = np.flatnonzero(rejected(p, self.level)).tolist()
+        for unit, value in zip(self.feature_groups_, p, strict=True):
+            self.relevance_p_values_[unit] = value
+        found = np.flatnonzero(false_discovery_control(p) <= self.level).tolist()
         return sorted((u for u in found if u not in chosen), key=lambda u: (p[u], u))
 
-    def _keep(self, path: SelectionPath, chosen: list[int], units: list[list[int]]) -> None:
+    def _keep(self, path: SelectionPath, chosen: list[int]) -> None:
         """Set the attributes that a search leads to; features beyond its steps have no scores."""
-        self.path_, self.feature_groups_ = path, units
-        self.target_entropy_ = path.target_entropy
+        units = self.feature_groups_
+        self.path_, self.target_entropy_ = path, path.target_entropy
         self.indices_ = np.array([j for u in chosen for j in units[u]], dtype=np.int64)
         self.names_ = _check_feature_names_in(self)[self.indices_]
         self.support_ = np.isin(np.arange(self.n_features_in_), self.indices_)
@@ -318,9 +299,8 @@ class InformationSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         It gives their `Terms`, such as relevance and redundancy, measured as `fit` does.
         """
         seed = options.seed_of(self.random_state)
-        other = clone(self)
-        table, _ = other._table(X, y, sample_weight, seed)
-        return terms_of(self.criterion.engine(table, seed, effective_n_jobs(self.n_jobs)))
+        table = clone(self)._table(X, y, sample_weight, seed)
+        return cast(Callable[..., Terms], self._judge(table, seed).terms)
 
     def transform(self, X: Any) -> Any:
         """Return the chosen columns of X, in the order they have there."""

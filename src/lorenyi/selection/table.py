@@ -36,11 +36,6 @@ class Variable:
         return _arrays.numbered(*self.numbers.T, *self.symbols.T)
 
     @property
-    def constant(self) -> bool:
-        """Whether there is one value only."""
-        return not self.values.any()
-
-    @property
     def nominal(self) -> np.ndarray:
         """What is compared by equality: symbols, and whether a number is missing."""
         missing = np.isnan(self.numbers)
@@ -74,17 +69,12 @@ class Variable:
         return _arrays.row_keys([np.minimum(code, code.max() - code)[:, None]])
 
     def signature(self, standardize: bool, weights: np.ndarray | None) -> bytes:
-        """Return bytes that are equal for variables with the same information.
-
-        That is, up to shift and scale of numbers (if these are standardized) and names of symbols.
-        """
+        """Return bytes that no shift, scale (if standardized) or names of symbols change."""
         X = np.nan_to_num(self.standardized(weights) if standardize else self.numbers, nan=np.inf)
         leading = np.argmax(np.abs(X) > 0.5 * np.abs(X).max(axis=0, initial=0.0), axis=0)
         negative = X[leading, np.arange(X.shape[1])] < 0
         parts = [np.round(np.where(negative, -X, X), 9) + 0.0]
-        for column in self.symbols.T:
-            _, first, inverse = np.unique(column, return_index=True, return_inverse=True)
-            parts.append(np.argsort(np.argsort(first))[inverse])  # numbered as they appear
+        parts += [_arrays.group_rows([column[:, None]])[1] for column in self.symbols.T]
         return b"".join(hashlib.sha256(p.tobytes()).digest() for p in parts)
 
     def gram(self, kernel: Kernel, standardize: bool, weights: np.ndarray | None) -> Gram:
@@ -92,6 +82,13 @@ class Variable:
         numbers = self.standardized(weights) if standardize else self.numbers
         parts = [(np.nan_to_num(numbers), kernel), (self.nominal, Delta())]
         return joint(*[gram(x, k, weights=weights) for x, k in parts if x.shape[1]])
+
+
+def by_weight(weights: np.ndarray, size: int) -> np.ndarray:
+    """Return positions of rows, in order and so many, each as often as its weight has it."""
+    reached = np.cumsum(weights)
+    places = (np.arange(size) + 0.5) * (reached[-1] / size)
+    return np.asarray(np.searchsorted(reached, places, side="right"))
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,9 +137,7 @@ class Table:
     def folded(self) -> Table:
         """Return the table with equal rows as one, in an order that rows alone determine.
 
-        Rows given twice and rows of weight 2 become the same table, and so does any order of rows
-        or columns, scale of a column or names of labels: whatever is random in a search is then the
-        same for all of them.
+        Random draws are then the same for copies or weights, orders, scales and names of labels.
         """
         first, group = _arrays.group_rows(self._parts)
         weights = np.ones(len(self)) if self.weights is None else self.weights
@@ -159,23 +154,16 @@ class Table:
         return [p for v in variables for p in (v.numbers, v.symbols) if p.shape[1]]
 
     def points(self) -> Table:
-        """Return the table with a row for each point, `MAX_POINTS` at most.
-
-        Frequencies that are not whole are rounded so that they add up.
-        """
+        """Return a row for each point, `MAX_POINTS` at most; frequencies are rounded to add up."""
         if self.weights is None:
             return self
-        reached = np.cumsum(self.weights)
-        size = min(round(self.total), MAX_POINTS)
-        places = (np.arange(size) + 0.5) * (reached[-1] / size)
-        return self.take(np.searchsorted(reached, places, side="right"), None)
+        return self.take(by_weight(self.weights, min(round(self.total), MAX_POINTS)), None)
 
     def apart(self, seed: int) -> Table:
         """Return a row for each point, but one for copies, which would predict each other.
 
-        Equal rows may be different points. They are copies, as in a bootstrap sample, where some
-        number tells most of many distinct rows apart. Then each is kept with a probability in
-        proportion to its frequency, up to the mean.
+        Equal rows are copies, as in a bootstrap sample, where some number tells most of many rows
+        apart: each is kept with a probability in proportion to its frequency, up to the mean.
         """
         numbers = [v for v in (*self.features, self.target) if v.numbers.shape[1]]
         told = max((int(v.values.max()) + 1 for v in numbers), default=0)
@@ -185,17 +173,13 @@ class Table:
         return self.take(np.flatnonzero(u * self.weights.mean() < self.weights), None)
 
     def permuted(self, feature: int, chosen: Sequence[int], count: int, seed: int) -> Table:
-        """Return a table of the chosen features, copies of one, each permuted, and a constant.
-
-        In this order, the chosen ones in theirs.
-        """
+        """Return a table of the chosen features, then permuted copies of one, then a constant."""
         features = [self.features[i] for i in (*chosen, feature)]
         whole = replace(self, features=features).points()
         *kept, last = whole.features
         orders = [np.argsort(_arrays.hashed(seed, 2 + b, len(whole))[:, 0]) for b in range(count)]
-        copies = [last.take(order) for order in orders]
-        constant = last.take(np.zeros(len(whole), dtype=np.int64))
-        return replace(whole, features=[*kept, *copies, constant])
+        orders.append(np.zeros(len(whole), dtype=np.int64))  # of the constant
+        return replace(whole, features=[*kept, *(last.take(order) for order in orders)])
 
     def repeated(self, ranks: bool) -> list[int]:
         """Return a number for each feature, equal where one repeats another, or its ranks."""
