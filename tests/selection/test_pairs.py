@@ -487,6 +487,21 @@ def test_copies_of_rows_do_not_predict_each_other():
     assert chosen <= 5  # 1.5 expected; of all copies as points 0.7 of the tables
 
 
+def test_class_weights_balance_a_target_and_make_no_noise_significant():
+    chosen = 0
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(200, 6))
+        y = np.arange(200) < 20
+        w = np.where(y, 5.0, 5 / 9)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # nothing is chosen
+            found = InformationSelector().fit(X, y, sample_weight=w)
+        assert found.target_entropy_ == pytest.approx(1.0, abs=1e-6)
+        chosen += len(found.indices_) > 0
+    assert chosen <= 4  # 1 expected
+
+
 def test_equal_rows_of_labels_are_different_points():
     X = np.repeat([[0, 0], [0, 1], [1, 0], [1, 1]], 50, axis=0)
     found = InformationSelector().fit(X, X[:, 1])

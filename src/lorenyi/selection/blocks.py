@@ -79,19 +79,24 @@ class Shown(NamedTuple):
 
     log: np.ndarray  # logarithms of the weights: rows x rows
     bits: np.ndarray  # neighbor information of each row: rows x 1
+    mean: float  # of these
     moves: np.ndarray  # its derivatives in how often each other row occurs: rows x rows
 
 
 class Block:
-    """Some rows, all pairs of them, and how far these are apart in the given features."""
+    """Some rows with weights, all pairs of them, and how far these are apart in given features."""
 
-    def __init__(self, features: Sequence[Variable], target: Variable, smoothing: float) -> None:
+    def __init__(
+        self, features: Sequence[Variable], target: Variable, v: np.ndarray, smoothing: float
+    ) -> None:
         self.features, self.smoothing = features, smoothing
+        self.v = v.astype(np.float32)  # how much each row counts
+        self.others = v.sum() - v  # how much all others do
         self.n = n = len(target.numbers)
         self.t = kernel([target], slice(0, n))[:, :, 0].copy()
         self.is_number = target.numbers.shape[1] > 0
         np.fill_diagonal(self.t, 0.0)
-        self.p = self.t.sum(axis=1, dtype=np.float64) / (n - 1)
+        self.p = (self.t @ v) / self.others
         self._given: Features = ()
         self._apart = np.zeros((2, n, n), np.float32)
 
@@ -114,9 +119,15 @@ class Block:
         return np.asarray(np.exp(log_weights(self.apart(given), power)))
 
     def sums(self, w: np.ndarray) -> np.ndarray:
-        """Return the sums over j of weights w and of w t for each row, without itself: rows x 2."""
+        """Return the sums over j of v w and of v w t for each row, without itself: rows x 2."""
         np.fill_diagonal(w, 0.0)
-        return np.stack([w.sum(axis=1), np.vecdot(w, self.t)], axis=1).astype(np.float64)
+        return np.stack([w @ self.v, np.vecdot(w, self.t * self.v)], axis=1).astype(np.float64)
+
+    def shown(self, log: np.ndarray, before: Shown | None = None) -> Shown:
+        """Return what weights of these logarithms show, given what was shown before."""
+        bits = self.bits(np.exp(log), 0.0 if before is None else before.bits)
+        moves = np.zeros_like(self.t) if before is None else before.moves
+        return Shown(log, bits, float(np.average(bits[:, 0], weights=self.v)), moves)
 
     def bits(self, w: np.ndarray, before: np.ndarray | float = 0.0) -> np.ndarray:
         """Return the neighbor information of each row by weights w, given that before: rows x 1."""
@@ -141,7 +152,7 @@ class Block:
         total, same = self.sums(w).T[:, :, None]
         prior = self.smoothing * np.exp2(before.bits)
         # The frequency of a label varies; normal scores of a number are always the same ones.
-        of_p = 0.0 if self.is_number else (t / p - 1) / (self.n - 1)
+        of_p = 0.0 if self.is_number else (t / p - 1) / self.others[:, None]
         moved = (w * t - same * of_p) / p + math.log(2) * prior * before.moves
         moved = moved / (same / p + prior) - w / (total + self.smoothing)
         np.fill_diagonal(moved, 0.0)
@@ -149,12 +160,15 @@ class Block:
         return shown._replace(moves=(moved / math.log(2)).astype(np.float32))
 
     def sums_with(self, w: np.ndarray, features: np.ndarray, orders: np.ndarray) -> np.ndarray:
-        """Return the sums over j of w k and of w t k: rows x 2 orders x candidates."""
+        """Return the sums over j of v w k and of v w t k: rows x 2 orders x candidates."""
         n = self.n
         np.fill_diagonal(w, 0.0)
-        both = np.empty((n, 2 * len(orders), n), np.float32)
+        both, parts = (
+            np.empty((n, 2 * len(orders), n), np.float32),
+            (w * self.v, w * self.t * self.v),
+        )
         for b, order in enumerate(orders):  # the kernels k stay, all else is permuted
-            for k, part in enumerate((w, w * self.t)):
+            for k, part in enumerate(parts):
                 both[:, 2 * b + k] = part[order].take(order, axis=1)
         kinds = defaultdict(list)
         for k, f in enumerate(features.tolist()):

@@ -50,7 +50,7 @@ class Pairs(Sampled):
         workers: int | None = None,
     ) -> None:
         self.smoothing, self.seed, self.workers = smoothing, seed, workers
-        table = table.apart(seed)
+        table, self._weights = table.apart()
         standard = table.standardize
         self._features = [prepared(v, bandwidth, ranks, standard) for v in table.features]
         self._target = prepared(table.target, 1.0, ranks, True)
@@ -72,7 +72,8 @@ class Pairs(Sampled):
         """Return the first blocks."""
         for rows in self._rows[len(self._blocks) : count]:
             features = [feature.take(rows) for feature in self._features]
-            self._blocks.append(Block(features, self._target.take(rows), self.smoothing))
+            target, v = self._target.take(rows), self._weights[rows]
+            self._blocks.append(Block(features, target, v, self.smoothing))
         return self._blocks[:count]
 
     def joint(self, candidates: np.ndarray, given: Features, look: Look) -> np.ndarray:
@@ -86,7 +87,10 @@ class Pairs(Sampled):
         return self._collisions(sums, Look(look.blocks))[:, 0]
 
     def _collisions(self, sums: list[np.ndarray], look: Look) -> np.ndarray:
-        both = ([s[:, k::2] / (self.size - 1) for s in sums] for k in (0, 1))
+        others = [self._blocks[k].others[self.orders(look, k)].T for k in range(len(sums))]
+        both = (
+            [s[:, k::2] / m[:, :, None] for s, m in zip(sums, others, strict=True)] for k in (0, 1)
+        )
         means = np.array([self._mean(rows, look) for rows in both])
         if not look.permutations:  # a row is first in as many pairs as it is second
             means = 2 * means - means[:, :, :1]
@@ -128,7 +132,7 @@ class Pairs(Sampled):
         blocks = self.blocks(FIRST_BLOCKS)
         known, shown = self._path
         if not known or features[: len(known)] != known:
-            known, shown = (), [Shown(0 * b.t, np.zeros((b.n, 1)), 0 * b.t) for b in blocks]
+            known, shown = (), [b.shown(0 * b.t) for b in blocks]
         for feature in features[len(known) :]:
             known, pairs = (*known, feature), list(zip(blocks, shown, strict=True))
             found = parallel(partial(_longer, known), pairs, self.workers)
@@ -137,9 +141,10 @@ class Pairs(Sampled):
             if len(known) == 1 or _information(best) > max(map(_information, (nothing, shown))):
                 shown = [b.moving(s, old) for s, (b, old) in zip(best, pairs, strict=True)]
         self._path = known, shown
-        each = [s.moves.sum(axis=0) for s in shown]  # what a row does to the information of others
-        rows = [s.bits + (m - m.mean())[:, None] for s, m in zip(shown, each, strict=True)]
-        return np.asarray(self._mean([part[:, None] for part in rows], Look(len(blocks)))[0])
+        each = [b.v @ s.moves for b, s in zip(blocks, shown, strict=True)]  # what rows do to others
+        off = [m - np.average(m, weights=b.v) for b, m in zip(blocks, each, strict=True)]
+        rows = [s.bits[:, None] + m[:, None, None] for s, m in zip(shown, off, strict=True)]
+        return np.asarray(self._mean(rows, Look(len(blocks)))[0])
 
     def likely_pairs(self, candidates: np.ndarray, count: int) -> list[tuple[int, int]]:
         """Return the most informative pairs of features at order 2, from sums over pairs of rows.
@@ -159,8 +164,9 @@ class Pairs(Sampled):
     def target_entropy(self) -> float:
         """Return what there is to be known about the target: -mean log2 p, each row with itself."""
         blocks = self.blocks(self.first(1))
-        p = np.concatenate([(block.p * (self.size - 1) + 1) / self.size for block in blocks])
-        return float(-np.mean(np.log2(p))) + 0.0
+        each = [(-np.log2((b.p * b.others + b.v) / (b.others + b.v)), b.v) for b in blocks]
+        bits, v = (np.concatenate(part) for part in zip(*each, strict=True))
+        return float(np.average(bits, weights=v)) + 0.0
 
     def power(self, given: Features) -> float:
         """Return the power of the weights of chosen features: it multiplies all their bandwidths.
@@ -172,7 +178,7 @@ class Pairs(Sampled):
             powers = [width * min(1.0, FULL / len(given)) for width in WIDTHS]
 
             def shown(block: Block) -> list[float]:
-                return [block.bits(block.weights(given, p)).mean() for p in powers]
+                return [block.shown(log_weights(block.apart(given), p)).mean for p in powers]
 
             found = np.mean(parallel(shown, self.blocks(FIRST_BLOCKS), self.workers), axis=0)
             self._power = given, powers[int(np.argmax(found))]
@@ -209,12 +215,15 @@ class Pairs(Sampled):
 
     def _mean(self, rows: list[np.ndarray], look: Look) -> np.ndarray:
         """Return the means over all rows, which come as rows x orders x c in blocks: c x r."""
-        if look.permutations:
-            return np.asarray(np.concatenate(rows).mean(axis=0, dtype=np.float64).T)
+        if look.permutations:  # weights go with what is permuted
+            v = [self._blocks[k].v[self.orders(look, k)].T for k in range(len(rows))]
+            every = np.concatenate(rows), np.concatenate(v).astype(np.float64)
+            return np.asarray(np.einsum("ijc,ij->cj", *every) / every[1].sum(axis=0))
         groups = np.arange(min(GROUPS, self.size))
         own = np.arange(self.size) % len(groups) == groups[:, None]
-        sums = np.asarray(sum(own.astype(np.float64) @ part[:, 0] for part in rows))
-        return replicated(sums, len(rows) * own.sum(axis=1))
+        each = [own * self._blocks[k].v.astype(np.float64) for k in range(len(rows))]
+        sums = np.asarray(sum(v @ part[:, 0] for v, part in zip(each, rows, strict=True)))
+        return replicated(sums, np.sum(each, axis=(0, 2)))
 
 
 def _longer(features: Features, item: tuple[Block, Shown]) -> list[Shown]:
@@ -226,8 +235,8 @@ def _longer(features: Features, item: tuple[Block, Shown]) -> list[Shown]:
         apart = block.apart_in(features[-1])
         tried += [np.float32(q) * before.log + log_weights(apart, r) for q, r in POWERS]
     tried.append(before.log)  # a constant: what it adds is nothing
-    return [Shown(found, block.bits(np.exp(found), before.bits), before.moves) for found in tried]
+    return [block.shown(log, before) for log in tried]
 
 
 def _information(shown: Sequence[Shown]) -> float:
-    return float(np.mean([part.bits for part in shown]))
+    return float(np.mean([part.mean for part in shown]))

@@ -159,18 +159,18 @@ class Table:
             return self
         return self.take(by_weight(self.weights, min(round(self.total), MAX_POINTS)), None)
 
-    def apart(self, seed: int) -> Table:
-        """Return a row for each point, but one for copies, which would predict each other.
+    def apart(self) -> tuple[Table, np.ndarray]:
+        """Return the rows to compare, and the weight of each, 1 in the mean.
 
-        Equal rows are copies, as in a bootstrap sample, where some number tells most of many rows
-        apart: each is kept with a probability in proportion to its frequency, up to the mean.
+        They are all points; but of copies, as in a bootstrap sample, which would predict each
+        other, there is one. Equal rows are copies where some number tells most of many rows apart.
         """
         numbers = [v for v in (*self.features, self.target) if v.numbers.shape[1]]
         told = max((int(v.values.max()) + 1 for v in numbers), default=0)
         if self.weights is None or told < max(MIN_DISTINCT, 0.5 * len(self)):
-            return self.points()
-        u = _arrays.uniform(seed, 1, len(self))[:, 0]
-        return self.take(np.flatnonzero(u * self.weights.mean() < self.weights), None)
+            found = self.points()
+            return found, np.ones(len(found))
+        return self.take(np.arange(len(self)), None), self.weights / self.weights.mean()
 
     def permuted(self, feature: int, chosen: Sequence[int], count: int, seed: int) -> Table:
         """Return a table of the chosen features, then permuted copies of one, then a constant."""
