@@ -223,6 +223,19 @@ def test_other_criteria_and_the_automatic_stop_have_their_words():
     assert "from" not in sections(found)["Score path"]["rows"][0]
 
 
+def test_columns_that_are_relevant_by_themselves_are_no_steps():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(400, 4))
+    x[:, 3] = x[:, 0]
+    y = np.where(x[:, 0] + x[:, 1] > 0, "a", "b")
+    selector = InformationSelector("relevant").fit(x, y)
+    assert len(selector.indices_) > len(selector.path_)
+    found = report.selection(selector, x, y)
+    assert "nan" not in " ".join(found.answer)
+    assert "informative only without the others" in " ".join(found.answer)
+    assert "<html" in found.html()
+
+
 def test_names_in_a_row():
     assert [listed(["a"]), listed(["a", "b"]), listed(list("abcd"), 2)] == [
         "a",

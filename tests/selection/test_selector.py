@@ -600,6 +600,28 @@ def test_a_share_of_the_features_can_be_asked_for():
     assert InformationSelector(1.0).fit(IRIS, SPECIES).indices_.size == 4
 
 
+def test_why_nothing_is_selected_is_said():
+    with pytest.warns(UserWarning, match="no feature was selected: X or y is constant"):
+        InformationSelector().fit(np.ones((20, 2)), [0, 1] * 10)
+    with pytest.warns(UserWarning, match="no feature was selected: X or y is constant"):
+        InformationSelector().fit(IRIS, np.zeros(150))
+
+
+def test_a_backward_search_leaves_copies_out_first():
+    x = np.random.default_rng(0).normal(size=(200, 3))
+    X = np.c_[x, np.exp(x[:, 0]), x[:, 0], np.ones(200)]
+    y = (x.sum(axis=1) > 0).astype(int)
+    assert sorted(InformationSelector(3, direction="backward").fit(X, y).indices_) == [0, 1, 2]
+    assert len(InformationSelector(5, direction="backward").fit(X, y).indices_) == 5
+
+
+def test_time_that_is_over_leaves_the_best_pair():
+    X, y = exclusive_or(200)
+    with pytest.warns(RuntimeWarning, match="max_seconds was over after 2 features"):
+        found = InformationSelector(3, start="pair", max_seconds=1e-9).fit(X, y)
+    assert len(found.indices_) == 2
+
+
 def test_weights_may_sum_to_more_points_than_there_is_room_for():
     X = np.random.default_rng(0).normal(size=(100, 2))
     weights = np.full(100, 1e7)

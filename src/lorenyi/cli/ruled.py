@@ -85,7 +85,7 @@ def _has_numbers(table: Table, c: int) -> bool:
 
 
 def _bar(value: float, most: float) -> Bar:
-    return Bar(most or 1.0, 0, max(value, 0.0), width=BAR - 2, color="cyan")
+    return Bar(most or 1.0, 0, max(0.0, value), width=BAR - 2, color="cyan")
 
 
 def _shortened(cell: Text, most: float) -> Text:

@@ -89,10 +89,16 @@ def _answer(
             f"(level {selector.level:g})."
         ]
     sentences = [_headline(path.names, chosen, d, target)]
-    if whole:
+    if whole and len(selector.path_):
         sentences.append(_held(selector, path, criterion, target, whole))
+    if others := len(path.names) - len(selector.path_):
+        sentences.append(
+            f"{counted(others, 'column')} of them {'is' if others == 1 else 'are'} informative "
+            f"only without the others (false discovery rate {selector.level:g})."
+        )
     sentences.append(_stopped(selector, path))
-    sentences.append(_errors(selector))
+    if len(selector.path_):
+        sentences.append(_errors(selector))
     return sentences
 
 
@@ -103,12 +109,14 @@ def _held(
     target: str,
     whole: float,
 ) -> str:
-    steps = steps_of(selector)
-    last, first = float(path.scores[-1]), float(path.scores[0])
-    error = float(selector.standard_errors_[steps[-1]])
+    k = len(selector.path_)
+    last, first = float(path.scores[k - 1]), float(path.scores[0])
+    error = float(selector.standard_errors_[steps_of(selector)[k - 1]])
     amount = f"{with_error(last, error)} of the {bits(whole)} bits of {target}"
-    together = "Together they hold" if len(path.names) > 1 else "It holds"
-    alone = f"; {path.names[0]} alone holds {bits(first)}" if len(path.names) > 1 else ""
+    together = "Together they hold" if k > 1 else "It holds"
+    if k < len(path.names):
+        together = f"The first {k} together hold" if k > 1 else "The first holds"
+    alone = f"; {path.names[0]} alone holds {bits(first)}" if k > 1 else ""
     if last < 0.0005:
         return f"{together} nothing beyond chance: {amount}."
     alpha = getattr(getattr(criterion, "entropy", None), "alpha", 1.0)
@@ -149,7 +157,7 @@ def _stopped(selector: InformationSelector, path: SelectionPathDisplay) -> str:
         if following := selector.path_.best_refused:
             return (
                 f"The search stopped by itself: the next best column, {following}, "
-                f"was no more informative than permuted columns (level {selector.level:g})."
+                f"added no more than permuted columns (level {selector.level:g})."
             )
         late = "time ran out" if selector.max_seconds is not None else "no other column was left"
         return f"The search ended because {late}."

@@ -121,7 +121,7 @@ def _path_rows(
         }
         if of_set:
             row["from"] = float(path.scores[i - 1]) if i else 0.0
-            if i < len(steps):
+            if i < len(selector.path_):
                 row["adds"] = float(selector.gains_[steps[i]])
         if path.bounds is not None and not np.isnan(selector.standard_errors_).all():
             row["error"] = float(np.ptp(path.bounds[i])) / 2.0

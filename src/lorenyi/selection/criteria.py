@@ -52,6 +52,11 @@ class BaseCriterion(ABC):
         `t` holds the `Terms`: informations of candidates, chosen features and target.
         """
 
+    @property
+    def rows(self) -> int | None:
+        """How many rows of a table are looked at; None: all."""
+        return None
+
     def before(self, t: Any) -> Any:
         """Return the score of the chosen set without a candidate; 0 if scores are not of sets."""
         return np.zeros(1)
@@ -64,13 +69,8 @@ class BaseCriterion(ABC):
     def engine(self, table: Table, seed: int = 0, workers: int | None = None) -> Any:
         """Return where the entropies come from: a `Sampled`, or certified `Joints`."""
 
-    @property
-    def max_rows(self) -> int | None:
-        """How many rows of a table are looked at; None: all."""
-        return None
-
     def __call__(self, t: Any) -> Any:
-        """Return the scores."""
+        """Return the scores; scikit-learn wants a default that is no plain value to be callable."""
         return self.score(t)
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
@@ -118,7 +118,7 @@ class Criterion(BaseCriterion):
         return Pairs(table, float(kernel.sigma), ranks=False, seed=seed, workers=workers)
 
     @property
-    def max_rows(self) -> int | None:
+    def rows(self) -> int | None:
         """How many rows of a table are looked at; None: all."""
         return MAX_ROWS if isinstance(self.entropy, CollisionEntropy) else None
 
@@ -183,11 +183,6 @@ class NeighborInformation(BaseCriterion):
         """Return pairs of rows."""
         return Pairs(table, self.bandwidth, True, self.smoothing, seed, workers)
 
-    @property
-    def max_rows(self) -> int | None:
-        """How many rows of a table are looked at; None: all."""
-        return self.rows
-
 
 @dataclass(frozen=True)
 class JointInformation(Criterion):
@@ -202,15 +197,6 @@ class JointInformation(Criterion):
     ----------
     entropy, bins
         As in `Criterion`; Shannon's tables become sparse after a few columns.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from lorenyi.selection import InformationSelector, JointInformation
-    >>> X = np.array([[0, 0, 1], [0, 1, 1], [1, 0, 1], [1, 1, 0]] * 3)
-    >>> y = X[:, 0] ^ X[:, 1]
-    >>> InformationSelector(2, criterion=JointInformation()).fit(X, y).scores_.round(3)
-    array([0.263, 0.415])
     """
 
     entropy: Renyi | None = Renyi(alpha=2, rank=100)

@@ -100,20 +100,19 @@ class Estimated:
             best, above, done = float(np.nanmax(found)), 0, 0
             while done < count and above <= allowed:
                 size = min(BATCH, count - done)
-                null = self._best(step.candidates, chosen, Look(blocks, size, done))
-                above += int(np.sum(null >= best - EQUAL))
+                null = self._null(step.candidates, chosen, Look(blocks, size, done))
+                above += int(np.sum(np.nanmax(null, axis=0) >= best - EQUAL))
                 done += size
             p = min(p, (1 + above) / ((1 + done) * share))
             if above <= allowed:
                 break
         return p
 
-    def _best(self, candidates: np.ndarray, chosen: Features, look: Look) -> np.ndarray:
-        """Return the best score of each permutation."""
+    def _null(self, candidates: np.ndarray, chosen: Features, look: Look) -> np.ndarray:
+        """Return the scores of permuted candidates, some candidates at a time."""
         size = 8 * look.blocks * self.engine.size * len(candidates) * look.permutations
         parts = np.array_split(candidates, min(-(-size // MEMORY), len(candidates)))
-        each = [np.nanmax(self.values(part, chosen, look), axis=0) for part in parts]
-        return np.asarray(np.max(each, axis=0))
+        return np.concatenate([self.values(part, chosen, look) for part in parts])
 
     def best_sets(self, candidates: np.ndarray, size: int) -> Features:
         """Return the best set of the pairs that look best, for triples with one more each."""
@@ -151,7 +150,7 @@ class Estimated:
         from their mean, in standard deviations, are pooled so that they show small probabilities.
         """
         scores = self.values(candidates, (), Look(self.engine.count))[:, 0]
-        null = self.values(candidates, (), Look(self.engine.count, NULLS))
+        null = self._null(candidates, (), Look(self.engine.count, NULLS))
         each = [_standard(null[:, b], np.delete(null, b, axis=1)) for b in range(NULLS)]
         pooled = np.sort(np.concatenate(each))
         at_least = np.searchsorted(pooled, _standard(scores, null[:, 1:]) - 1e-12)

@@ -27,10 +27,8 @@ class Step:
         What the feature added to the score of the set; of criteria of pairs, the score.
     bounds : tuple of float
         Ends of the score, as computed: they differ where it was certified.
-    rows : int
-        Rows that the score comes from.
-    candidates : array of int
-        Who was to be chosen from.
+    rows, candidates : int, array of int
+        Rows that the score comes from, and who was to be chosen from.
     scores, standard_errors : array
         Of the candidates, compared with the score; NaN where a certified search did not need them.
     ties : array of int

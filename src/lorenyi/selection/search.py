@@ -42,9 +42,11 @@ class Search:
         asked, record = self.selector, dict[int, float]()  # the best score of each size
         path = SelectionPath(self.names, self.judge.target_entropy)
         required = self.first or self._best_start()
-        while len(path) < self.count and not self._late(f"after {len(path)} features"):
+        while len(path) < self.count:
             chosen = path.features
             wanted = [i for i in required if i not in chosen][:1]
+            if not wanted and self._late(f"after {len(path)} features"):
+                break
             candidates, fresh = self._candidates(chosen)
             if self.ends and not fresh and not wanted:
                 break
@@ -66,8 +68,10 @@ class Search:
     def backward(self, report: Reporter) -> SelectionPath:
         """Take out the feature without which the rest score best, until `count` are left."""
         path = SelectionPath(self.names, self.judge.target_entropy)
-        others = [i for i in range(len(self.names)) if i not in (*self.first, *self.last)]
-        chosen = [*self.first, *others]
+        chosen, fresh = list(self.first), True
+        while fresh or len(chosen) < self.count:  # what waits comes in if it is needed
+            candidates, fresh = self._candidates(tuple(chosen))
+            chosen += candidates[:1].tolist() if fresh or len(chosen) < self.count else []
         while len(chosen) > self.count and not self._late(f"with {len(chosen)} features left"):
             scores = self.judge.without(tuple(chosen))
             scores[: len(self.first)] = -np.inf

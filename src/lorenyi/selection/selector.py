@@ -199,14 +199,13 @@ class InformationSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             if wanted == "relevant":
                 chosen += self._relevant(judge, search, chosen)
         self._keep(path, chosen)
-        if not chosen and path.refused is not None:
-            warnings.warn(
-                f"no feature was selected: the best of {len(units)}, {path.best_refused}, "
-                f"is no more informative about y than chance (level={self.level:g}); ask for a "
-                "number of features to choose them all the same",
-                UserWarning,
-                stacklevel=2,
-            )
+        varied = len(search.last) < len(units) and table.target.values.any()
+        if not chosen and (path.refused is not None or not varied):
+            best = f"the best of {len(units)}, {path.best_refused}, is no more informative about y"
+            rows = f"than chance on {table.total:,.0f} rows (level={self.level:g})"
+            advice = "ask for a number of features to choose them all the same"
+            why = f"{best} {rows}; {advice}" if varied else "X or y is constant"
+            warnings.warn(f"no feature was selected: {why}", UserWarning, stacklevel=2)
         return self
 
     def _judge(self, table: Table, seed: int) -> Any:
@@ -218,7 +217,7 @@ class InformationSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
 
     def _table(self, X: Any, y: Any, sample_weight: Any, seed: int) -> Table:
         """Return what the search reads; set the attributes that say how it was read."""
-        most = self.criterion.max_rows
+        most = self.criterion.rows
         X, y, sample_weight = reading.looked_at(X, y, sample_weight, most, seed)
         columns = reading.features_of(self, X)
         reading.require_aligned(X, y)
