@@ -502,6 +502,18 @@ def test_class_weights_balance_a_target_and_make_no_noise_significant():
     assert chosen <= 4  # 1 expected
 
 
+def test_the_target_has_the_order_of_the_scores():
+    y = np.arange(300) < 30
+    found = InformationSelector(1, criterion=JMI(CollisionEntropy())).fit(np.c_[y, ~y], y)
+    assert found.scores_[0] == pytest.approx(found.target_entropy_, abs=0.01)
+
+
+def test_a_mirrored_column_repeats_another_however_it_is_scaled():
+    X, y = redundant(300)
+    found = InformationSelector(2, standardize=False).fit(np.c_[X[:, 0], -X[:, 0], X[:, 3]], y)
+    assert sorted(found.indices_) == [0, 2]
+
+
 def test_equal_rows_of_labels_are_different_points():
     X = np.repeat([[0, 0], [0, 1], [1, 0], [1, 1]], 50, axis=0)
     found = InformationSelector().fit(X, X[:, 1])

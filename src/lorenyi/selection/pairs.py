@@ -49,7 +49,7 @@ class Pairs(Sampled):
         seed: int = 0,
         workers: int | None = None,
     ) -> None:
-        self.smoothing, self.seed, self.workers = smoothing, seed, workers
+        self.ranks, self.smoothing, self.seed, self.workers = ranks, smoothing, seed, workers
         table, self._weights = table.apart()
         standard = table.standardize
         self._features = [prepared(v, bandwidth, ranks, standard) for v in table.features]
@@ -162,7 +162,9 @@ class Pairs(Sampled):
         return list(zip(candidates[a[order]].tolist(), candidates[b[order]].tolist(), strict=True))
 
     def target_entropy(self) -> float:
-        """Return what there is to be known about the target: -mean log2 p, each row with itself."""
+        """Return what there is to be known about the target, for neighbors -mean log2 p."""
+        if not self.ranks:  # of order 2
+            return super().target_entropy()
         blocks = self.blocks(self.first(1))
         each = [(-np.log2((b.p * b.others + b.v) / (b.others + b.v)), b.v) for b in blocks]
         bits, v = (np.concatenate(part) for part in zip(*each, strict=True))

@@ -202,9 +202,8 @@ class InformationSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         varied = len(search.last) < len(units) and table.target.values.any()
         if not chosen and (path.refused is not None or not varied):
             best = f"the best of {len(units)}, {path.best_refused}, is no more informative about y"
-            rows = f"than chance on {table.total:,.0f} rows (level={self.level:g})"
-            advice = "ask for a number of features to choose them all the same"
-            why = f"{best} {rows}; {advice}" if varied else "X or y is constant"
+            rows = f"{table.total:,.0f} rows (level={self.level:g}); ask for a number to choose it"
+            why = f"{best} than chance on {rows} all the same" if varied else "X or y is constant"
             warnings.warn(f"no feature was selected: {why}", UserWarning, stacklevel=2)
         return self
 

@@ -185,5 +185,5 @@ class Table:
         """Return a number for each feature, equal where one repeats another, or its ranks."""
         seen: dict[bytes, int] = {}
         features = [feature.ranked if ranks else feature for feature in self.features]
-        keys = [feature.signature(self.standardize, self.weights) for feature in features]
+        keys = [feature.signature(ranks or self.standardize, self.weights) for feature in features]
         return [seen.setdefault(key, u) for u, key in enumerate(keys)]
