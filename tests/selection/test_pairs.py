@@ -2,6 +2,7 @@
 
 import time
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -67,18 +68,19 @@ def widened(kernel, power=1.0):
     return gaussian**power * np.where(equal, 1.0, max(1 - power, 0.0) ** 3)
 
 
-def neighbor_information(K, y, power=1.0, given=()):
+def neighbor_information(K, y, power=1.0, given=(), v=None):
     """The formula in the docstring, row by row; `power` widens the kernels that are given."""
     n, total = len(y), 0.0
+    v = np.ones(n) if v is None else v
     chosen = np.prod([np.ones((n, n)), *(widened(K[i], power) for i in given[:-1])], axis=0)
     for i in range(n):
         others = [j for j in range(n) if j != i]
-        p = q = np.mean([y[j] == y[i] for j in others])
+        p = q = np.average([y[j] == y[i] for j in others], weights=v[others])
         for w in [chosen, chosen * widened(K[given[-1]])][len(given) < 2 :]:
-            same = sum(w[i, j] for j in others if y[j] == y[i])
-            q = (same + q) / (sum(w[i, j] for j in others) + 1)
-        total += np.log2(q / p)
-    return total / n
+            same = sum(v[j] * w[i, j] for j in others if y[j] == y[i])
+            q = (same + q) / (sum(v[j] * w[i, j] for j in others) + 1)
+        total += v[i] * np.log2(q / p)
+    return total / sum(v)
 
 
 def collision_entropy(*K):
@@ -104,6 +106,26 @@ def test_the_information_of_neighbors_is_its_formula():
     both = engine.neighbors(every, (0, 3), Look(1))[:, 0]
     expected = [neighbor_information(K, y, power, (0, 3, i)) for i in range(4)]
     assert both == pytest.approx(expected, abs=1e-5)
+
+
+def test_weighted_rows_count_as_often_as_they_occur_but_not_for_themselves():
+    table, X, kind, y = mixed()
+    v = 1.0 + np.arange(len(y)) % 4
+    engine, K = Pairs(replace(table, weights=v)), kernels(X, kind)
+    every, v = np.arange(4), v / v.mean()
+    expected = [neighbor_information(K, y, given=(i,), v=v) for i in range(4)]
+    assert engine.neighbors(every, (), Look(1))[:, 0] == pytest.approx(expected, abs=1e-5)
+    power = engine.power((0, 3))
+    expected = [neighbor_information(K, y, power, (0, 3, i), v) for i in range(4)]
+    assert engine.neighbors(every, (0, 3), Look(1))[:, 0] == pytest.approx(expected, abs=1e-5)
+    # Permuted weights go with the target: candidates of the rows as they are, all else in order.
+    (order,) = engine.orders(Look(1, 1))
+    moved = np.argsort(order)  # the row of a candidate that the target's row gets
+    rows = engine._rows[0]
+    K = [(g[np.ix_(rows[moved], rows[moved])], e[np.ix_(rows[moved], rows[moved])]) for g, e in K]
+    expected = [neighbor_information(K, y[rows], given=(i,), v=v[rows]) for i in range(4)]
+    found = engine.neighbors(every, (), Look(1, 1))[:, 0]
+    assert found == pytest.approx(expected, abs=1e-5)
 
 
 def test_the_chosen_weights_have_the_width_that_predicts_best():
