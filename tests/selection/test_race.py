@@ -9,7 +9,8 @@ from lorenyi import Auto, Exact, Renyi
 from lorenyi.intervals import Intervals
 from lorenyi.joints import Joints
 from lorenyi.selection import Criterion, InformationSelector, JointInformation
-from lorenyi.selection.certified import REPORTED, Certified
+from lorenyi.selection.certified import Certified
+from lorenyi.selection.limits import LIMITS
 from lorenyi.selection.table import Table, Variable
 
 
@@ -48,7 +49,7 @@ def test_the_race_ends_where_all_scores_in_full_do(alpha, rank, rng):
     low, high = found.score_bounds_.T
     room = 1e-6 if alpha < 1 else 1e-12  # null eigenvalues weigh below order 1
     assert np.all((low <= exact.scores_ + room) & (exact.scores_ <= high + room))
-    assert np.all(high - low <= 2.1 * REPORTED)
+    assert np.all(high - low <= 2.1 * LIMITS.fine)
 
 
 @pytest.mark.parametrize("rank", [None, 60])

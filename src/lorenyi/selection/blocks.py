@@ -11,13 +11,11 @@ import numpy as np
 
 from lorenyi.data.sources import slices
 from lorenyi.inference.features import normal_quantiles
+from lorenyi.selection.limits import LIMITS
 from lorenyi.selection.sampled import Features
 from lorenyi.selection.table import Variable
 
-CHUNK = 2**18  # numbers of a piece of a kernel: they stay in the cache
-WIDE = 64  # candidates of such a piece
 LEAST = 1e-12  # a weight below is none
-PAIR_SHIFTS = 32  # pairs a row from which pairs of features are ranked
 
 
 def prepared(variable: Variable, bandwidth: float, ranks: bool, standardize: bool) -> Variable:
@@ -174,9 +172,11 @@ class Block:
         for k, f in enumerate(features.tolist()):
             kinds[_kind(self.features[f])].append(k)
         found = np.empty((n, 2 * len(orders), len(features)), np.float32)
-        for some in [same[part] for same in kinds.values() for part in slices(len(same), WIDE)]:
+        for some in [
+            same[part] for same in kinds.values() for part in slices(len(same), LIMITS.wide)
+        ]:
             alike = [self.features[f] for f in features[some]]
-            for rows in slices(n, max(1, CHUNK // (n * len(some)))):
+            for rows in slices(n, max(1, LIMITS.chunk // (n * len(some)))):
                 found[rows, :, some] = np.matmul(both[rows], kernel(alike, rows))
         return found
 
@@ -184,7 +184,7 @@ class Block:
         """Return sums of k_a k_b and of t k_a k_b over some pairs of rows, and the sum of t."""
         (plain, same), target = np.zeros((2, len(features), len(features))), 0.0
         rows = np.arange(self.n)
-        for shift in range(1, PAIR_SHIFTS + 1):
+        for shift in range(1, LIMITS.shifts + 1):
             others = (rows + shift) % self.n
             each = [apart(self.features[f], rows, others) for f in features.tolist()]
             w = np.exp(log_weights(np.stack(each, axis=2)))

@@ -14,18 +14,12 @@ from scipy import stats
 from lorenyi.intervals import Intervals
 from lorenyi.joints import Joints
 from lorenyi.selection.criteria import BaseCriterion
+from lorenyi.selection.limits import LIMITS
 from lorenyi.selection.path import Step
 from lorenyi.selection.sampled import Features
 from lorenyi.selection.table import Table
 from lorenyi.selection.terms import CertifiedTerms
 
-TIE = 1e-9  # bits: narrower intervals that still overlap are equal
-COARSE = 0.1  # bits: width of entropies at the first look, which drops most candidates
-FINE, FINEST = 2e-3, 1e-11  # and at the next ones, ever finer by a factor of FINER at most
-FINER = 32.0
-COPIES = 30  # permuted columns
-REPORTED = 2e-3  # bits: the width to which the score of a chosen feature is computed
-SHOWN = 1e-2  # and that of terms which are only shown
 Scores: TypeAlias = Callable[[np.ndarray, float, float | None], Intervals]
 
 
@@ -34,7 +28,7 @@ class Certified:
 
     A candidate is eliminated only when its upper bound lies below another's lower bound. Cheap
     bounds of all come first; then, in ever finer rounds, both bounds of the most likely winner and
-    the others' upper bounds, until one is left or all intervals are narrower than `TIE`.
+    the others' upper bounds, until one is left or all intervals are narrower than a tie.
     """
 
     def __init__(self, criterion: BaseCriterion, engine: Joints, table: Table, seed: int) -> None:
@@ -43,7 +37,7 @@ class Certified:
 
     def terms(self, candidates: Any, chosen: Sequence[int] = ()) -> CertifiedTerms:
         """Return what scores are made of."""
-        return CertifiedTerms(self.engine, candidates, chosen, SHOWN)
+        return CertifiedTerms(self.engine, candidates, chosen, 0.1 * LIMITS.coarse)
 
     def scores(
         self, chosen: Features, x: np.ndarray, tol: float, above: float | None = None
@@ -77,7 +71,7 @@ class Certified:
 
     def _score(self, features: Features) -> Intervals:
         """Return the score of features that were chosen in this order."""
-        return self.scores(features[:-1], np.array(features[-1:]), REPORTED)[0]
+        return self.scores(features[:-1], np.array(features[-1:]), LIMITS.fine)[0]
 
     def p_value(self, step: Step, chosen: Features, level: float, asked: int | None) -> float:
         r"""Compare the score with those of the same column permuted, by a curve fitted to them.
@@ -86,17 +80,17 @@ class Certified:
         off Pearson's type III curve with their mean, variance and skewness, at least that of the
         gamma distribution that begins at a constant column; :math:`1 - (1 - p)^m` is returned.
         """
-        count = asked or COPIES
+        count = asked or LIMITS.copies
         null = self.table.permuted(step.feature, chosen, count, self.seed)
         engine = self.criterion.engine(null, self.seed, self.engine.workers)
         copies, given = np.arange(len(chosen), len(null.features)), tuple(range(len(chosen)))
         found = Certified(self.criterion, engine, null, self.seed).scores(given, copies, 1e-3)
         *values, before = found.value.tolist()
-        if step.score - before <= TIE:
+        if step.score - before <= LIMITS.tie:
             return 1.0
         mean, deviation = float(np.mean(values)), float(np.std(values, ddof=1))
         if not deviation > 1e-9:
-            return 1.0 if step.score <= max(values) + TIE else 1.0 / (1 + count)
+            return 1.0 if step.score <= max(values) + LIMITS.tie else 1.0 / (1 + count)
         gamma = 2 * deviation / (mean - before) if mean > before else 0.0
         skew = min(max(float(stats.skew(values, bias=False)), gamma, 0.0), 3.0)
         z = (step.score - mean) / (deviation * (1 + 1 / len(values)) ** 0.5)
@@ -128,12 +122,12 @@ class Certified:
     @property
     def target_entropy(self) -> float:
         """S(y), in bits."""
-        return float(self.engine.alone((), True, REPORTED))
+        return float(self.engine.alone((), True, LIMITS.fine))
 
 
 def _race(candidates: np.ndarray, look: Scores, before: list[int]) -> list[int]:
     """Return the candidates, the best first; the best of the step before is looked at first."""
-    scores, tol = look(candidates, COARSE, np.inf), FINE
+    scores, tol = look(candidates, LIMITS.coarse, np.inf), LIMITS.fine
     leader = [i for i in before if i in candidates][:1]
     first = np.union1d(np.flatnonzero(np.isin(candidates, leader)), [np.argmax(scores.high)])
 
@@ -142,18 +136,18 @@ def _race(candidates: np.ndarray, look: Scores, before: list[int]) -> list[int]:
             scores.put(some, look(candidates[some], tol, above))
 
     while True:
-        active = scores.high >= float(scores.low.max()) - TIE
+        active = scores.high >= float(scores.low.max()) - LIMITS.tie
         likely = _likely(scores, active)
-        left = np.flatnonzero(active & (scores.width > TIE))
-        if active.sum() == 1 or not len(left) or tol < FINEST:
+        left = np.flatnonzero(active & (scores.width > LIMITS.tie))
+        if active.sum() == 1 or not len(left) or tol < LIMITS.finest:
             break
-        front = first if tol == FINE else left[[np.argmax(likely[left])]]
+        front = first if tol == LIMITS.fine else left[[np.argmax(likely[left])]]
         update(front, None)
         best = float(scores.low.max())
-        update(np.setdiff1d(left[scores.high[left] >= best - TIE], front), best)
+        update(np.setdiff1d(left[scores.high[left] >= best - LIMITS.tie], front), best)
         # What it seems to take for the first two to come apart.
         top, second = np.sort(_likely(scores, active))[:-3:-1]
-        tol = float(np.clip(0.25 * (top - second), tol / FINER, 0.5 * tol))
+        tol = float(np.clip(0.25 * (top - second), tol / LIMITS.finer, 0.5 * tol))
     winner = _winner(candidates[active], scores[active], likely[active])
     order = candidates[np.argsort(-likely, kind="stable")].tolist()
     return [winner, *(i for i in order if i != winner)]
@@ -166,7 +160,7 @@ def _likely(scores: Intervals, active: np.ndarray) -> np.ndarray:
 
 def _winner(active: np.ndarray, scores: Intervals, likely: np.ndarray) -> int:
     width = float(scores.width.max())
-    if len(active) == 1 or width <= 100 * TIE:  # less is rounding
+    if len(active) == 1 or width <= 100 * LIMITS.tie:  # less is rounding
         return int(active[0])
     warnings.warn(
         f"the intervals of features {', '.join(map(str, active))} still overlap at a width of "

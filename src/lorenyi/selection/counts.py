@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from lorenyi import _arrays
-from lorenyi.selection.sampled import GROUPS, Features, Look, Sampled, replicated
+from lorenyi.selection.limits import LIMITS
+from lorenyi.selection.sampled import Features, Look, Sampled, replicated
 from lorenyi.selection.table import Table, Variable
 
 FULL = 4  # cells a row above which a table is mostly empty: then only those that occur are counted
@@ -21,7 +22,7 @@ class Counts(Sampled):
         self.codes = [*features, np.zeros(self.size, dtype=np.int64)]  # the last is a constant
         self.target = binned(table.target, bins)
         self.classes = int(self.target.max()) + 1
-        self._group = np.arange(self.size) % min(GROUPS, self.size)
+        self._group = np.arange(self.size) % min(LIMITS.groups, self.size)
         self._sizes = np.bincount(self._group)
         self._known: dict[tuple[Features, int], np.ndarray] = {}
 

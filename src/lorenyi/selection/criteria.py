@@ -30,11 +30,10 @@ from lorenyi.intervals import positive, ratio
 from lorenyi.joints import Joints
 from lorenyi.kernels import Gaussian
 from lorenyi.selection.counts import Counts
+from lorenyi.selection.limits import LIMITS
 from lorenyi.selection.pairs import Pairs
 from lorenyi.selection.table import Table
 from lorenyi.selection.terms import Terms
-
-MAX_ROWS = 16_000  # of a table, drawn at random: 0.1 % of explained variance is seen by so many
 
 
 class BaseCriterion(ABC):
@@ -120,7 +119,7 @@ class Criterion(BaseCriterion):
     @property
     def rows(self) -> int | None:
         """How many rows of a table are looked at; None: all."""
-        return MAX_ROWS if isinstance(self.entropy, CollisionEntropy) else None
+        return LIMITS.rows if isinstance(self.entropy, CollisionEntropy) else None
 
 
 @dataclass(frozen=True)
@@ -154,7 +153,7 @@ class NeighborInformation(BaseCriterion):
 
     bandwidth: float = 1.0
     smoothing: float = 1.0
-    rows: int | None = MAX_ROWS
+    rows: int | None = LIMITS.rows
 
     of_the_set: ClassVar[bool] = True
     by_ranks: ClassVar[bool] = True

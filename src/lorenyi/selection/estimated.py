@@ -9,19 +9,11 @@ from typing import Any
 import numpy as np
 
 from lorenyi.selection.criteria import BaseCriterion, NeighborInformation
+from lorenyi.selection.limits import LIMITS
 from lorenyi.selection.pairs import Pairs
 from lorenyi.selection.path import Step
 from lorenyi.selection.sampled import Features, Look, Sampled, leads, standard_errors
 from lorenyi.selection.terms import SampledTerms
-
-EQUAL = 1e-7  # bits: sums are in float32
-CLOSE = 2.0  # standard errors behind the best up to which a candidate is scored on more rows
-SCREENED = 3.0  # the same on half the rows of a first look: on five tables no list changed
-BATCH = 12  # permutations at a time
-MEMORY = 2**28  # bytes of sums of permuted candidates that are kept at a time
-SPENT = 0.8  # of the level, on the first look
-SHORTLIST = 64  # pairs of features that look best by order 2, of which the criterion chooses
-NULLS = 20  # permutations of each feature alone; their standardized values are pooled
 
 
 class Estimated:
@@ -57,9 +49,9 @@ class Estimated:
         while True:
             found = _measured(self.values(candidates[left], chosen, Look(blocks)))
             scores[left], errors[left] = found[:, 0], standard_errors(found)
-            best = int(np.argmax(found[:, 0] >= found[:, 0].max() - EQUAL))
+            best = int(np.argmax(found[:, 0] >= found[:, 0].max() - LIMITS.equal))
             lead, error = leads(found, best)
-            close = lead <= (CLOSE if blocks >= first else SCREENED) * error
+            close = lead <= (LIMITS.close if blocks >= first else LIMITS.screened) * error
             if blocks == self.engine.count or (close.sum() <= 1 and blocks >= first):
                 break
             left, blocks = left[close], min(2 * blocks, self.engine.count)
@@ -88,36 +80,47 @@ class Estimated:
         """Compare the best score with the best of permuted candidates.
 
         First on few rows, which takes up most of the level; if that does not show it, on all.
-        Permutations end as soon as too many do as well, and no p-value is below what they can show.
+        Permutations end as soon as too many do as well, or the score is far above all of them, and
+        no p-value is below what they can show.
         """
         first, every = self.engine.first(len(step.candidates)), self.engine.count
-        looks = [(first, SPENT), (every, 1 - SPENT)] if first < every else [(first, 1.0)]
+        looks = [(first, LIMITS.spent, LIMITS.ranks), (every, 1 - LIMITS.spent, 1)]
         p = 1.0
-        for blocks, share in looks:
-            count = max(asked or 0, math.ceil(1 / (share * level) - 1e-9) - 1)
-            allowed = math.floor(share * level * (count + 1) + 1e-9) - 1
-            found = self.values(step.candidates, chosen, Look(blocks))[:, 0]
-            best, above, done = float(np.nanmax(found)), 0, 0
-            while done < count and above <= allowed:
-                size = min(BATCH, count - done)
-                null = self._null(step.candidates, chosen, Look(blocks, size, done))
-                above += int(np.sum(np.nanmax(null, axis=0) >= best - EQUAL))
-                done += size
+        for blocks, share, ranks in looks if first < every else [(first, 1.0, LIMITS.ranks)]:
+            part = share * level
+            least, most = (max(asked or 0, math.ceil(k / part - 1e-9) - 1) for k in (1, ranks))
+            allowed = math.floor(part * (most + 1) + 1e-9) - 1
+            above, done = self._above(step.candidates, chosen, blocks, least, most, allowed)
             p = min(p, (1 + above) / ((1 + done) * share))
             if above <= allowed:
                 break
         return p
 
+    def _above(
+        self, x: np.ndarray, chosen: Features, blocks: int, least: int, most: int, allowed: int
+    ) -> tuple[int, int]:
+        """Return how many permutations score as high as candidates x do, and of how many."""
+        best = float(np.nanmax(self.values(x, chosen, Look(blocks))[:, 0]))
+        null, above = np.zeros(0), 0
+        while len(null) < most and above <= allowed:
+            if len(null) >= least and best > null.mean() + LIMITS.clear * null.std() > null.max():
+                break
+            size = min(LIMITS.batch, (least if len(null) < least else most) - len(null))
+            new = self._null(x, chosen, Look(blocks, size, len(null)))
+            null = np.append(null, np.nanmax(new, axis=0))
+            above = int(np.sum(null >= best - LIMITS.equal))
+        return above, len(null)
+
     def _null(self, candidates: np.ndarray, chosen: Features, look: Look) -> np.ndarray:
         """Return the scores of permuted candidates, some candidates at a time."""
         size = 8 * look.blocks * self.engine.size * len(candidates) * look.permutations
-        parts = np.array_split(candidates, min(-(-size // MEMORY), len(candidates)))
+        parts = np.array_split(candidates, min(-(-size // LIMITS.memory), len(candidates)))
         return np.concatenate([self.values(part, chosen, look) for part in parts])
 
     def best_sets(self, candidates: np.ndarray, size: int) -> Features:
         """Return the best set of the pairs that look best, for triples with one more each."""
         look = Look(self.engine.first(len(candidates)))
-        pairs = self.engine.likely_pairs(candidates, SHORTLIST)
+        pairs = self.engine.likely_pairs(candidates, LIMITS.shortlist)
         pairs.sort(key=lambda p: (-self.values(np.array(p[1:]), p[:1], look)[0, 0], p))
         if size == 2:
             return pairs[0]
@@ -150,8 +153,8 @@ class Estimated:
         from their mean, in standard deviations, are pooled so that they show small probabilities.
         """
         scores = self.values(candidates, (), Look(self.engine.count))[:, 0]
-        null = self._null(candidates, (), Look(self.engine.count, NULLS))
-        each = [_standard(null[:, b], np.delete(null, b, axis=1)) for b in range(NULLS)]
+        null = self._null(candidates, (), Look(self.engine.count, LIMITS.nulls))
+        each = [_standard(null[:, b], np.delete(null, b, axis=1)) for b in range(LIMITS.nulls)]
         pooled = np.sort(np.concatenate(each))
         at_least = np.searchsorted(pooled, _standard(scores, null[:, 1:]) - 1e-12)
         return np.asarray((1 + len(pooled) - at_least) / (1 + len(pooled)))

@@ -12,26 +12,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
+from itertools import product
 
 import numpy as np
 
 from lorenyi import _arrays
 from lorenyi._progress import counted
 from lorenyi._threads import cores, parallel
-from lorenyi.selection.blocks import LEAST, PAIR_SHIFTS, Block, Shown, log_weights, prepared
-from lorenyi.selection.sampled import GROUPS, Features, Look, Sampled, replicated
+from lorenyi.selection.blocks import LEAST, Block, Shown, log_weights, prepared
+from lorenyi.selection.limits import LIMITS
+from lorenyi.selection.sampled import Features, Look, Sampled, replicated
 from lorenyi.selection.table import Table
-
-BLOCK_ROWS = 500  # at least, that are compared with each other: fewer choose worse columns
-FIRST_BLOCKS = 4  # 2,000 rows, which choose as well as 4,000 do: -0.16 +- 0.08 points of accuracy
-FIRST_PAIRS = 1e9  # kernel values of a first look at most: a second
-PAIR_BLOCKS = 8  # from which pairs of features are ranked
-FULL = 3.0  # features chosen before, up to which bandwidths are not widened
-WIDTHS = 1.0, 2.0, 4.0  # powers of the weights of chosen features, of which the best is taken
-# Powers of the weights before and of the next feature that are tried for the score of a path; twice
-# as many raise it by 0.01 bits on average over eleven tables.
-POWERS = tuple((before, own) for before in (1.0, 0.7) for own in (1.0, 0.5, 0.2))
-TOGETHER = 2.0, 1.0, 0.5  # powers of all features: a near copy only narrows, pairs tell together
 
 
 class Pairs(Sampled):
@@ -55,7 +46,7 @@ class Pairs(Sampled):
         self._features = [prepared(v, bandwidth, ranks, standard) for v in table.features]
         self._target = prepared(table.target, 1.0, ranks, True)
         order = np.argsort(_arrays.hashed(seed, 41, len(table))[:, 0])
-        self.count = max(1, len(order) // BLOCK_ROWS)
+        self.count = max(1, len(order) // LIMITS.block)
         self.size = len(order) // self.count
         self._rows = order[: self.count * self.size].reshape(self.count, self.size)
         self._blocks: list[Block] = []
@@ -66,7 +57,7 @@ class Pairs(Sampled):
     def first(self, candidates: int) -> int:
         """Return how many blocks a first look at so many candidates takes."""
         pairs = float(candidates * self.size**2)
-        return int(min(max(FIRST_PAIRS // pairs, 1), FIRST_BLOCKS, self.count))
+        return int(min(max(LIMITS.first_pairs // pairs, 1), LIMITS.first, self.count))
 
     def blocks(self, count: int) -> list[Block]:
         """Return the first blocks."""
@@ -129,7 +120,7 @@ class Pairs(Sampled):
 
         A feature that helps with no bandwidth is left out, so that the information never falls.
         """
-        blocks = self.blocks(FIRST_BLOCKS)
+        blocks = self.blocks(LIMITS.first)
         known, shown = self._path
         if not known or features[: len(known)] != known:
             known, shown = (), [b.shown(0 * b.t) for b in blocks]
@@ -152,10 +143,10 @@ class Pairs(Sampled):
         With K the kernels of candidates at pairs of rows, K'K and K'(t K) hold the sums of all. The
         mean of t under weights k_a k_b is compared with that of all, in standard errors.
         """
-        blocks = self.blocks(PAIR_BLOCKS)
+        blocks = self.blocks(2 * LIMITS.first)
         found = parallel(lambda block: block.pair_sums(candidates), blocks, self.workers)
         plain, same, target = (sum(part) for part in zip(*found, strict=True))
-        mean = target / (PAIR_SHIFTS * self.size * len(blocks))
+        mean = target / (LIMITS.shifts * self.size * len(blocks))
         z = (same - mean * plain) / np.sqrt(np.maximum(plain, LEAST))
         a, b = np.triu_indices(len(candidates), 1)
         order = np.argsort(-z[a, b], kind="stable")[:count]
@@ -177,12 +168,12 @@ class Pairs(Sampled):
         if they predict better so: then a near copy of a chosen one adds nothing by narrowing.
         """
         if given and given != self._power[0]:
-            powers = [width * min(1.0, FULL / len(given)) for width in WIDTHS]
+            powers = [width * min(1.0, LIMITS.full / len(given)) for width in LIMITS.widths]
 
             def shown(block: Block) -> list[float]:
                 return [block.shown(log_weights(block.apart(given), p)).mean for p in powers]
 
-            found = np.mean(parallel(shown, self.blocks(FIRST_BLOCKS), self.workers), axis=0)
+            found = np.mean(parallel(shown, self.blocks(LIMITS.first), self.workers), axis=0)
             self._power = given, powers[int(np.argmax(found))]
         return self._power[1] if given else 1.0
 
@@ -221,7 +212,7 @@ class Pairs(Sampled):
             v = [self._blocks[k].v[self.orders(look, k)].T for k in range(len(rows))]
             every = np.concatenate(rows), np.concatenate(v).astype(np.float64)
             return np.asarray(np.einsum("ijc,ij->cj", *every) / every[1].sum(axis=0))
-        groups = np.arange(min(GROUPS, self.size))
+        groups = np.arange(min(LIMITS.groups, self.size))
         own = np.arange(self.size) % len(groups) == groups[:, None]
         each = [own * self._blocks[k].v.astype(np.float64) for k in range(len(rows))]
         sums = np.asarray(sum(v @ part[:, 0] for v, part in zip(each, rows, strict=True)))
@@ -232,10 +223,11 @@ def _longer(features: Features, item: tuple[Block, Shown]) -> list[Shown]:
     """Return what a block shows with the last feature as well, for each choice of powers."""
     block, before = item
     together = block.apart(features)
-    tried = [log_weights(together, power) for power in TOGETHER]
+    tried = [log_weights(together, power) for power in LIMITS.together]
     if len(features) > 1:
+        powers = product(LIMITS.before, LIMITS.own)
         apart = block.apart_in(features[-1])
-        tried += [np.float32(q) * before.log + log_weights(apart, r) for q, r in POWERS]
+        tried += [np.float32(q) * before.log + log_weights(apart, r) for q, r in powers]
     tried.append(before.log)  # a constant: what it adds is nothing
     return [block.shown(log, before) for log in tried]
 

@@ -10,9 +10,9 @@ from typing import TypeAlias
 import numpy as np
 
 from lorenyi import _arrays
+from lorenyi.selection.limits import LIMITS
 
 Features: TypeAlias = tuple[int, ...]
-GROUPS = 25  # of rows that are left out in turn: a standard error has 14 % of its own
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Sampled(ABC):
 
     def width(self, look: Look) -> int:
         """Return r, how many values a quantity has for each candidate."""
-        return look.permutations or 1 + min(GROUPS, self.size)
+        return look.permutations or 1 + min(LIMITS.groups, self.size)
 
     def first(self, candidates: int) -> int:
         """Return how many blocks a first look at so many candidates takes."""

@@ -12,8 +12,9 @@ import numpy as np
 
 from lorenyi._progress import Reporter
 from lorenyi.selection import options
-from lorenyi.selection.certified import TIE, Certified
+from lorenyi.selection.certified import Certified
 from lorenyi.selection.estimated import Estimated
+from lorenyi.selection.limits import LIMITS
 from lorenyi.selection.path import SelectionPath
 from lorenyi.selection.sampled import Features
 from lorenyi.selection.table import Table
@@ -122,7 +123,7 @@ class Search:
             record[size] = max(record.get(size, -np.inf), before)
             free = [k for k, i in enumerate(path.features[:-1]) if i not in self.first]
             worst = max(free, key=lambda k: scores[k], default=None)
-            if worst is None or not scores[worst] > record[size] + TIE:
+            if worst is None or not scores[worst] > record[size] + LIMITS.tie:
                 return
             record[size] = scores[worst]
             path.dropped.append(path.steps.pop(worst).feature)

@@ -14,9 +14,7 @@ from lorenyi import _arrays
 from lorenyi.gram import Gram, gram, joint
 from lorenyi.joints import Variables
 from lorenyi.kernels import Delta, Gaussian, Kernel
-
-MAX_POINTS = 10**6  # of weighted rows, one row each
-MIN_DISTINCT = 30  # values of a number that tells copies of rows from equal ones
+from lorenyi.selection.limits import LIMITS
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,10 +152,10 @@ class Table:
         return [p for v in variables for p in (v.numbers, v.symbols) if p.shape[1]]
 
     def points(self) -> Table:
-        """Return a row for each point, `MAX_POINTS` at most; frequencies are rounded to add up."""
+        """Return a row for each point, if they are not too many; frequencies are rounded."""
         if self.weights is None:
             return self
-        return self.take(by_weight(self.weights, min(round(self.total), MAX_POINTS)), None)
+        return self.take(by_weight(self.weights, min(round(self.total), LIMITS.points)), None)
 
     def apart(self) -> tuple[Table, np.ndarray]:
         """Return the rows to compare, and the weight of each, 1 in the mean.
@@ -167,7 +165,7 @@ class Table:
         """
         numbers = [v for v in (*self.features, self.target) if v.numbers.shape[1]]
         told = max((int(v.values.max()) + 1 for v in numbers), default=0)
-        if self.weights is None or told < max(MIN_DISTINCT, 0.5 * len(self)):
+        if self.weights is None or told < max(LIMITS.told_apart, 0.5 * len(self)):
             found = self.points()
             return found, np.ones(len(found))
         return self.take(np.arange(len(self)), None), self.weights / self.weights.mean()
