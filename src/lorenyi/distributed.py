@@ -175,6 +175,11 @@ def take(x: Any, rows: np.ndarray, name: str) -> Any:
     return frames(found) if _is_frame(x) else np.concatenate(found)
 
 
+def columns(x: Any, places: np.ndarray) -> Any:
+    """Return some columns of a collection, as a collection."""
+    return x.iloc[:, places.tolist()] if _is_frame(x) else x[:, places]
+
+
 def _rows(block: Any, rows: np.ndarray) -> Any:
     return block.iloc[rows] if hasattr(block, "iloc") else np.asarray(block)[rows]
 

@@ -93,7 +93,7 @@ def _as_column(x: Any) -> Any:
     """Return an index or array of pandas or pyarrow as a column, which keeps its type."""
     if hasattr(x, "__array__") and not hasattr(x, "iloc") and "pandas" in _libraries(x):
         return sys.modules["pandas"].Series(x)
-    if hasattr(x, "__array__") and not hasattr(x, "chunks") and hasattr(x, "type"):
+    if "pyarrow" in _libraries(x) and hasattr(x, "type") and not hasattr(x, "chunks"):
         return sys.modules["pyarrow"].chunked_array([x])
     return x
 

@@ -80,6 +80,11 @@ def take(x: Any, rows: np.ndarray, name: str) -> Any:
     return importlib.import_module("pyarrow").concat_tables(parts)
 
 
+def columns(x: Any, places: np.ndarray) -> Any:
+    """Return some columns of a data set as a table; the others are not read."""
+    return x.to_table(columns=[x.schema.names[j] for j in places.tolist()])
+
+
 @dataclass(frozen=True, eq=False)
 class _RowGroup(Slab):
     """A row group of a Parquet file: some columns as a table, or one as a column."""

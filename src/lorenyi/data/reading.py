@@ -280,6 +280,21 @@ def row_count(x: Any) -> int:
     return len(x) if hasattr(x, "__len__") else 0
 
 
+def take_columns(x: Any, wanted: np.ndarray, known: Sequence[str] | int, name: str = "X") -> Any:
+    """Return some columns of data not in memory, which must have the known ones, or so many."""
+    table = getattr(x, "schema", x)
+    names = getattr(table, "names", getattr(table, "columns", None))
+    there = x.shape[1] if names is None else [str(n) for n in names]
+    if isinstance(there, int) or isinstance(known, int):
+        there, known = (k if isinstance(k, int) else len(k) for k in (there, known))
+    if there != known:
+        raise ValueError(
+            f"{name} has the columns {there}, and was fitted with {known}: give the same ones in "
+            "the same order"
+        )
+    return importlib.import_module(str(_reader(x))).columns(x, wanted)
+
+
 def take_rows(x: Any, rows: np.ndarray, name: str = "x") -> Any:
     """Return some rows, in memory, of the type that x has there."""
     module = _reader(x)

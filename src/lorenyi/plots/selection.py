@@ -119,7 +119,7 @@ class SelectionPathDisplay(Display):
         SelectionPathDisplay
         """
         _require_selector(selector)
-        chosen = _chosen(selector)
+        chosen = _chosen(selector)[: len(selector.path_)]
         stop = len(chosen) if isinstance(selector.n_features_to_select, str) else None
         shown = selector
         if X is not None:
@@ -128,14 +128,14 @@ class SelectionPathDisplay(Display):
             units = len(selector.feature_groups_)
             shown = clone(selector).set_params(
                 n_features_to_select=min(len(chosen) + beyond, units),
-                must_include=selector.indices_.tolist(),
+                must_include=[j for unit in chosen for j in unit],
                 direction="forward",
                 floating=False,
                 start="single",
             )
             shown.fit(X, y, sample_weight)
             stop = len(chosen)
-        path = _chosen(shown)
+        path = _chosen(shown)[: len(shown.path_)]
         first = [shown.indices_.tolist().index(unit[0]) for unit in path]
         return cls(
             _labels(shown, path, feature_names),

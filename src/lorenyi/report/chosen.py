@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
 
+import lorenyi
 from lorenyi.functionals import Renyi
 from lorenyi.plots import SelectionPathDisplay
 from lorenyi.report.chosen_page import ends_of, sections, steps_of
@@ -241,13 +243,12 @@ def _python(selector: InformationSelector, weighted: bool) -> str:
     defaults = InformationSelector().get_params(deep=False)
     asked = selector.get_params(deep=False)
     given = {k: v for k, v in asked.items() if v != defaults[k] and k != "progress"}
-    criterion = given.get("criterion")
-    names = ["InformationSelector"] + ([type(criterion).__name__] if criterion is not None else [])
-    lines = [f"from lorenyi.selection import {', '.join(sorted(names))}"]
-    if getattr(criterion, "entropy", None) is not None or "kernel" in given:
-        lines.insert(0, "from lorenyi import Auto, Gaussian, Renyi")
     arguments = "".join(f"    {name}={value!r},\n" for name, value in given.items())
     call = f"InformationSelector(\n{arguments})" if arguments else "InformationSelector()"
     data = "X, y, sample_weight" if weighted else "X, y"
+    used, lines = set(re.findall(r"\b[A-Z]\w*", call)), list[str]()
+    for module in (lorenyi, lorenyi.selection):
+        if names := sorted(used.intersection(module.__all__)):
+            lines.append(f"from {module.__name__} import {', '.join(names)}")
     lines += ["", f"selector = {call}.fit({data})", "selector.get_feature_names_out()"]
     return "\n".join(lines)

@@ -18,6 +18,7 @@ from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, v
 from lorenyi._progress import Progress, reporting
 from lorenyi._threads import one_thread
 from lorenyi.data.columns import Column
+from lorenyi.data.reading import is_elsewhere, take_columns
 from lorenyi.kernels import Gaussian, Kernel
 from lorenyi.selection import options, reading
 from lorenyi.selection.certified import Certified
@@ -301,8 +302,12 @@ class InformationSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         return cast(Callable[..., Terms], self._judge(table, seed).terms)
 
     def transform(self, X: Any) -> Any:
-        """Return the chosen columns of X, in the order they have there."""
+        """Return the chosen columns of X, in the order they have there, in its library."""
         check_is_fitted(self)
+        if is_elsewhere(X) and not isinstance(X, np.ndarray):
+            names = getattr(self, "feature_names_in_", None)
+            known = self.n_features_in_ if names is None else list(names)
+            return take_columns(X, np.flatnonzero(self.support_), known)
         kept = _get_output_config("transform", estimator=self)["dense"]
         if kept == "polars" and type(X).__module__.split(".")[0] == "polars":
             validate_data(self, X, skip_check_array=True, reset=False)
