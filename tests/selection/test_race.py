@@ -116,7 +116,7 @@ def test_the_best_pair_is_that_of_all_pairs(rng):
     X = rng.normal(size=(200, 5))
     y = (X[:, 1] * X[:, 4] > 0).astype(int)
     race = certified(JointInformation(Renyi(2, 20)), table(X, y))
-    assert race.best_sets(np.arange(5), 2) == (1, 4)
+    assert race.best_set(np.arange(5), 2) == (1, 4)
 
 
 def test_of_equal_candidates_the_first_wins_without_a_warning(rng):

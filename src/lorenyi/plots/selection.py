@@ -119,13 +119,12 @@ class SelectionPathDisplay(Display):
         SelectionPathDisplay
         """
         _require_selector(selector)
-        chosen = _chosen(selector)[: len(selector.path_)]
-        stop = len(chosen) if isinstance(selector.n_features_to_select, str) else None
+        stop = len(selector.path_) if isinstance(selector.n_features_to_select, str) else None
         shown = selector
         if X is not None:
             if beyond < 0:
                 raise ValueError(f"beyond={beyond!r}: it must be 0 or more")
-            units = len(selector.feature_groups_)
+            units, chosen = len(selector.feature_groups_), _chosen(selector)[: len(selector.path_)]
             shown = clone(selector).set_params(
                 n_features_to_select=min(len(chosen) + beyond, units),
                 must_include=[j for unit in chosen for j in unit],
@@ -135,7 +134,7 @@ class SelectionPathDisplay(Display):
             )
             shown.fit(X, y, sample_weight)
             stop = len(chosen)
-        path = _chosen(shown)[: len(shown.path_)]
+        path = _chosen(shown)
         first = [shown.indices_.tolist().index(unit[0]) for unit in path]
         return cls(
             _labels(shown, path, feature_names),
@@ -147,29 +146,31 @@ class SelectionPathDisplay(Display):
         )
 
     def _draw(self, ax: Axes) -> None:
-        x = np.arange(1, len(self.names) + 1)
+        shown = np.isfinite(self.scores)  # features that were chosen by themselves have no scores
+        scores, names = self.scores[shown], [self.names[i] for i in np.flatnonzero(shown)]
+        x = np.arange(1, len(names) + 1)
         chosen = len(x) if self.stop is None else self.stop
-        ends = None if self.bounds is None else np.abs(self.bounds.T - self.scores)
+        ends = None if self.bounds is None else np.abs(self.bounds[shown].T - scores)
         bars: dict[str, Any] = {"color": MAIN, "ecolor": SOFT, "capsize": 3, "zorder": 2}
-        self.errorbar_ = ax.errorbar(x, self.scores, yerr=ends, fmt="o-", **bars)
-        ax.plot(x[chosen:], self.scores[chosen:], "o", color="white", ms=4, zorder=3)
+        self.errorbar_ = ax.errorbar(x, scores, yerr=ends, fmt="o-", **bars)
+        ax.plot(x[chosen:], scores[chosen:], "o", color="white", ms=4, zorder=3)
         self.stop_ = self.ceiling_ = None
         if self.stop is not None:
             self.stop_ = ax.axvline(self.stop + 0.5, color=ACCENT, ls="--", lw=1.2)
             self.stop_.set_label(f"stop after {self.stop}")
-        places, names = x, self.names
+        places = x
         if self.ceiling is not None:
-            ax.plot([0, *x[:1]], [0.0, *self.scores[:1]], "o-", color=MAIN, zorder=2)
+            ax.plot([0, *x[:1]], [0.0, *scores[:1]], "o-", color=MAIN, zorder=2)
             label = f"H(y) = {self.ceiling:.3f} bits"
             self.ceiling_ = ax.axhline(self.ceiling, color=INK, ls=":", lw=1.2, label=label)
-            places, names = np.arange(len(x) + 1), ["(none)", *self.names]
+            places, names = np.arange(len(x) + 1), ["(none)", *names]
         lines = [line for line in (self.ceiling_, self.stop_) if line is not None]
         if lines:
             ax.legend(handles=lines, loc="lower right")
         write_names(ax, "x", places, names, len(places))
         ax.set_xlabel("feature, in order of selection")
         ax.set_ylabel(self.ylabel)
-        ax.set_ylim(bottom=min(0.0, *self.scores, 0.0))
+        ax.set_ylim(bottom=min(0.0, *scores, 0.0))
 
     def _inches(self) -> tuple[float, float]:
         return wide(len(self.names))

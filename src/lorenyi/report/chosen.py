@@ -132,6 +132,8 @@ def _errors(selector: InformationSelector) -> str:
         return (
             f"Computing error: every score lies in an interval at most {max(width, 1e-9):.1g} bits "
             "wide. There is no standard error for this criterion."
+            + " P-values are read off a curve that is fitted to permutations."
+            * any(step.fitted for step in selector.path_)
         )
     error = float(np.nanmax(selector.standard_errors_))
     close = sum(len(step.ties) > 0 for step in selector.path_)

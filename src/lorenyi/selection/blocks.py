@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from lorenyi.selection.sampled import Features
 from lorenyi.selection.table import Variable
 
 LEAST = 1e-12  # a weight below is none
+Powers: TypeAlias = tuple[float, float]  # of weights: of numbers, of labels
 
 
 def prepared(variable: Variable, bandwidth: float, ranks: bool, standardize: bool) -> Variable:
@@ -59,16 +60,19 @@ def kernel(variables: Sequence[Variable], rows: slice) -> np.ndarray:
     return np.stack([np.exp(log_weights(apart(v, j[rows, None], j))) for v in variables], axis=2)
 
 
-def log_weights(distance: np.ndarray, power: float = 1.0) -> np.ndarray:
+def log_weights(
+    distance: np.ndarray, power: float = 1.0, of_labels: float | None = None
+) -> np.ndarray:
     """Return logarithms of products of kernels to a power, which widens all bandwidths alike.
 
-    Labels that differ count (1 - power)^3: a label of two levels then gains as much of its
+    Labels that differ count (1 - power)^2: a label of two levels then gains as much of its
     effective share of pairs as a number does.
     """
     squares, differing = distance
     log = np.float32(-power) * squares
     if differing.any():
-        log += np.float32(math.log(max(1.0 - power, 0.0) ** 3 + LEAST)) * differing
+        same = max(1.0 - (power if of_labels is None else of_labels), 0.0)
+        log += np.float32(math.log(same**2 + LEAST)) * differing
     return np.asarray(log)
 
 
@@ -76,6 +80,8 @@ class Shown(NamedTuple):
     """What the features of a path show in a block of rows."""
 
     log: np.ndarray  # logarithms of the weights: rows x rows
+    sums: np.ndarray  # of the weights, and of these for the same target: rows x 2
+    smoothing: float
     bits: np.ndarray  # neighbor information of each row: rows x 1
     mean: float  # of these
     moves: np.ndarray  # its derivatives in how often each other row occurs: rows x rows
@@ -87,7 +93,7 @@ class Block:
     def __init__(
         self, features: Sequence[Variable], target: Variable, v: np.ndarray, smoothing: float
     ) -> None:
-        self.features, self.smoothing = features, smoothing
+        self.features, self.smoothing = features, smoothing * np.array(LIMITS.smoothing)
         self.v = v.astype(np.float32)  # how much each row counts
         self.others = v.sum() - v  # how much all others do
         self.n = n = len(target.numbers)
@@ -112,9 +118,9 @@ class Block:
         rows = np.arange(self.n)
         return apart(self.features[feature], rows[:, None], rows)
 
-    def weights(self, given: Features, power: float = 1.0) -> np.ndarray:
-        """Return the product of the kernels of some features, to a power: rows x rows."""
-        return np.asarray(np.exp(log_weights(self.apart(given), power)))
+    def weights(self, given: Features, powers: Powers = (1.0, 1.0)) -> np.ndarray:
+        """Return the product of the kernels of some features, to powers: rows x rows."""
+        return np.asarray(np.exp(log_weights(self.apart(given), *powers)))
 
     def sums(self, w: np.ndarray) -> np.ndarray:
         """Return the sums over j of v w and of v w t for each row, without itself: rows x 2."""
@@ -123,17 +129,31 @@ class Block:
 
     def shown(self, log: np.ndarray, before: Shown | None = None) -> Shown:
         """Return what weights of these logarithms show, given what was shown before."""
-        bits = self.bits(np.exp(log), 0.0 if before is None else before.bits)
-        moves = np.zeros_like(self.t) if before is None else before.moves
-        return Shown(log, bits, float(np.average(bits[:, 0], weights=self.v)), moves)
+        return self.smoothed(log, self.sums(np.exp(log)), before)
 
-    def bits(self, w: np.ndarray, before: np.ndarray | float = 0.0) -> np.ndarray:
-        """Return the neighbor information of each row by weights w, given that before: rows x 1."""
+    def smoothed(self, log: np.ndarray, sums: np.ndarray, before: Shown | None) -> Shown:
+        """Return what sums of weights show, with the smoothing that predicts best."""
+        prior = 1.0 if before is None else np.exp2(before.bits)
+        total, same, p = sums[:, :1], sums[:, 1:], self.p[:, None]
+        bits = np.hstack([self.predicted(total, same, p, prior, a) for a in self.smoothing])
+        means = self.v @ bits / self.n
+        best = int(np.argmax(means))
+        moves = np.zeros_like(self.t) if before is None else before.moves
+        found = bits[:, best : best + 1], float(means[best]), moves
+        return Shown(log, sums, float(self.smoothing[best]), *found)
+
+    def bits(self, w: np.ndarray) -> np.ndarray:
+        """Return the neighbor information of each row by weights w: rows x 1."""
         sums = self.sums(w)
-        return self.predicted(sums[:, :1], sums[:, 1:], self.p[:, None], np.exp2(before))
+        return self.predicted(sums[:, :1], sums[:, 1:], self.p[:, None], 1.0, self.smoothing[0])
 
     def predicted(
-        self, total: np.ndarray, same: np.ndarray, p: np.ndarray, prior: np.ndarray | float
+        self,
+        total: np.ndarray,
+        same: np.ndarray,
+        p: np.ndarray,
+        prior: np.ndarray | float,
+        smoothing: float,
     ) -> np.ndarray:
         """Return log2 of the predicted over the mean probability of each row's own target.
 
@@ -141,55 +161,71 @@ class Block:
         """
         # A row that shares its target with nobody predicts nothing, whatever the columns.
         safe = np.where(p > 0, p, 1.0)
-        ratio = (same / safe + self.smoothing * prior) / (total + self.smoothing)
+        ratio = (same / safe + smoothing * prior) / (total + smoothing)
         return np.where(p > 0, np.log2(ratio), 0.0)
 
     def moving(self, shown: Shown, before: Shown) -> Shown:
         """Return what is shown with its derivatives, given what was shown before."""
-        w, t, p = np.exp(shown.log), self.t, np.where(self.p > 0, self.p, 1.0)[:, None]
-        total, same = self.sums(w).T[:, :, None]
-        prior = self.smoothing * np.exp2(before.bits)
+        total, same = shown.sums.T
+        p, a = np.where(self.p > 0, self.p, 1.0), shown.smoothing
+        prior = a * np.exp2(before.bits[:, 0])
+        predicted = same + p * prior
         # The frequency of a label varies; normal scores of a number are always the same ones.
-        of_p = 0.0 if self.is_number else (t / p - 1) / self.others[:, None]
-        moved = (w * t - same * of_p) / p + math.log(2) * prior * before.moves
-        moved = moved / (same / p + prior) - w / (total + self.smoothing)
+        of_p = 0.0 * same if self.is_number else same / (predicted * self.others)
+        columns = [1 / predicted, of_p / p, 1 / (total + a), math.log(2) * prior * p / predicted]
+        own, each, all_, old = (np.asarray(x, np.float32)[:, None] for x in columns)
+        w = np.exp(shown.log)
+        moved = (w * own - each) * self.t - w * all_ + of_p.astype(np.float32)[:, None]
+        moved += old * before.moves
         np.fill_diagonal(moved, 0.0)
         moved[self.p == 0] = 0.0
-        return shown._replace(moves=(moved / math.log(2)).astype(np.float32))
+        return shown._replace(moves=np.float32(1 / math.log(2)) * moved)
 
     def sums_with(self, w: np.ndarray, features: np.ndarray, orders: np.ndarray) -> np.ndarray:
-        """Return the sums over j of v w k and of v w t k: rows x 2 orders x candidates."""
+        """Return the sums over j of v w k and of v w t k: rows x 2 orders x (1 + candidates).
+
+        The first candidate is a constant.
+        """
         n = self.n
         np.fill_diagonal(w, 0.0)
         both, parts = (
             np.empty((n, 2 * len(orders), n), np.float32),
             (w * self.v, w * self.t * self.v),
         )
+        as_they_are = np.arange(n)
         for b, order in enumerate(orders):  # the kernels k stay, all else is permuted
             for k, part in enumerate(parts):
-                both[:, 2 * b + k] = part[order].take(order, axis=1)
+                plain = np.array_equal(order, as_they_are)
+                both[:, 2 * b + k] = part if plain else part[order].take(order, axis=1)
         kinds = defaultdict(list)
         for k, f in enumerate(features.tolist()):
             kinds[_kind(self.features[f])].append(k)
-        found = np.empty((n, 2 * len(orders), len(features)), np.float32)
-        for some in [
-            same[part] for same in kinds.values() for part in slices(len(same), LIMITS.wide)
-        ]:
+        found = np.empty((n, 2 * len(orders), 1 + len(features)), np.float32)
+        both.sum(axis=2, out=found[:, :, 0])
+        pieces = [same[part] for same in kinds.values() for part in slices(len(same), LIMITS.wide)]
+        for some in map(np.array, pieces):
             alike = [self.features[f] for f in features[some]]
             for rows in slices(n, max(1, LIMITS.chunk // (n * len(some)))):
-                found[rows, :, some] = np.matmul(both[rows], kernel(alike, rows))
+                found[rows, :, 1 + some] = np.matmul(both[rows], kernel(alike, rows))
         return found
 
-    def pair_sums(self, features: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
-        """Return sums of k_a k_b and of t k_a k_b over some pairs of rows, and the sum of t."""
-        (plain, same), target = np.zeros((2, len(features), len(features))), 0.0
+    def pair_sums(
+        self, features: np.ndarray, third: Features, order: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, float, float]:
+        """Return sums of k_a k_b k_c and of t k_a k_b k_c over some pairs of rows, of t, and of 1.
+
+        The target t is that of the rows in an order; c is a third feature, if there is one.
+        """
+        (plain, same), target, count = np.zeros((2, len(features), len(features))), 0.0, 0.0
         rows = np.arange(self.n)
-        for shift in range(1, LIMITS.shifts + 1):
+        for shift in range(1, min(LIMITS.shifts + 1, self.n)):
             others = (rows + shift) % self.n
-            each = [apart(self.features[f], rows, others) for f in features.tolist()]
-            w = np.exp(log_weights(np.stack(each, axis=2)))
-            t = self.t[rows, others]
-            plain += w.T @ w
-            same += (w * t[:, None]).T @ w
-            target += float(t.sum())
-        return plain, same, target
+            each = [apart(self.features[f], rows, others) for f in (*features.tolist(), *third)]
+            k, v = np.exp(log_weights(np.stack(each, axis=2))), self.v * self.v[others]
+            t, w = self.t[order, order[others]], v * k[:, len(features) :].prod(axis=1)
+            k = k[:, : len(features)]
+            weighted = k * w[:, None]
+            plain += k.T @ weighted
+            same += k.T @ (weighted * t[:, None])
+            target, count = target + float(v @ t), count + float(v.sum())
+        return plain, same, target, count

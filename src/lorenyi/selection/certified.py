@@ -80,7 +80,13 @@ class Certified:
         off Pearson's type III curve with their mean, variance and skewness, at least that of the
         gamma distribution that begins at a constant column; :math:`1 - (1 - p)^m` is returned.
         """
-        count = asked or LIMITS.copies
+        for count in (asked,) if asked else (LIMITS.copies, 4 * LIMITS.copies):
+            p = self._fitted(step, chosen, count)
+            if not level / 10 < p < 10 * level:  # clear enough
+                break
+        return p
+
+    def _fitted(self, step: Step, chosen: Features, count: int) -> float:
         null = self.table.permuted(step.feature, chosen, count, self.seed)
         engine = self.criterion.engine(null, self.seed, self.engine.workers)
         copies, given = np.arange(len(chosen), len(null.features)), tuple(range(len(chosen)))
@@ -97,7 +103,7 @@ class Certified:
         p = float(stats.pearson3.sf(z, skew))
         return float(-np.expm1(len(step.candidates) * np.log1p(-min(p, 1 - 1e-16))))
 
-    def best_sets(self, candidates: np.ndarray, size: int) -> Features:
+    def best_set(self, candidates: np.ndarray, size: int) -> Features:
         """Return the best pair, of equal ones the first; for triples with the best third."""
         one, other = (candidates[i] for i in np.triu_indices(len(candidates), 1))
 

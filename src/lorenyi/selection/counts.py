@@ -16,26 +16,28 @@ class Counts(Sampled):
     """Shannon's entropies of all rows, counted; numbers that are not discrete are put into bins."""
 
     def __init__(self, table: Table, bins: int, seed: int = 0) -> None:
-        table = table.points()
+        table, self._v = table.apart()
         self.seed, self.size = seed, len(table)
-        features = [binned(v, bins) for v in table.features]
+        features = [binned(v, bins, self._v) for v in table.features]
         self.codes = [*features, np.zeros(self.size, dtype=np.int64)]  # the last is a constant
-        self.target = binned(table.target, bins)
+        self.target = binned(table.target, bins, self._v)
         self.classes = int(self.target.max()) + 1
-        self._group = np.arange(self.size) % min(LIMITS.groups, self.size)
-        self._sizes = np.bincount(self._group)
+        # Rows come in an order of their content: groups are drawn, or they would be too much alike.
+        order = np.argsort(_arrays.hashed(seed, 42, self.size)[:, 0])
+        self._group = order % min(LIMITS.groups, self.size)
+        self._sizes = np.bincount(self._group, self._v)
         self._known: dict[tuple[Features, int], np.ndarray] = {}
 
     def joint(self, candidates: np.ndarray, given: Features, look: Look) -> np.ndarray:
         """Return S(x, given) and S(x, given, y) for each candidate x: 2 x c x r."""
         both = self._both(given)
         if look.permutations:  # of everything but the candidates
-            moved, codes = [both[order] for order in self.orders(look)], self.codes
-            found = [[self._entropies(m, codes[i])[:, 0] for m in moved] for i in candidates]
+            moved = [(both[order], self._v[order]) for order in self.orders(look)]
+            found = [[self._entropies(self.codes[i], *m)[:, 0] for m in moved] for i in candidates]
             return np.array(found, dtype=np.float64).transpose(2, 0, 1)
         for i in candidates.tolist():
             if (given, i) not in self._known:
-                self._known[given, i] = self._entropies(both, self.codes[i])
+                self._known[given, i] = self._entropies(self.codes[i], both, self._v)
         return np.stack([self._known[given, i] for i in candidates.tolist()], axis=1)
 
     def alone(self, given: Features, look: Look) -> np.ndarray:
@@ -49,17 +51,17 @@ class Counts(Sampled):
             code = _dense(code * (int(x.max()) + 1) + x)
         return np.asarray(code * self.classes + self.target)
 
-    def _entropies(self, both: np.ndarray, x: np.ndarray) -> np.ndarray:
+    def _entropies(self, x: np.ndarray, both: np.ndarray, v: np.ndarray) -> np.ndarray:
         """Return the entropies of (x, given) and (x, given, target): 2 x (1 + groups)."""
         size = (int(both.max()) // self.classes + 1) * self.classes
         code = _dense(x * size + both, self.classes)
-        return np.stack([self._shannon(code // self.classes), self._shannon(code)])
+        return np.stack([self._shannon(code // self.classes, v), self._shannon(code, v)])
 
-    def _shannon(self, code: np.ndarray) -> np.ndarray:
+    def _shannon(self, code: np.ndarray, v: np.ndarray) -> np.ndarray:
         """Return the mean of -log2 p over all rows, and with the same p without each group."""
-        counts = np.bincount(code)
-        bits = np.log2(self.size) - np.log2(np.maximum(counts, 1))
-        return replicated(np.bincount(self._group, bits[code]), self._sizes)
+        counts = np.bincount(code, v)
+        bits = np.log2(v.sum()) - np.log2(np.where(counts > 0, counts, 1.0))
+        return replicated(np.bincount(self._group, v * bits[code]), self._sizes)
 
 
 def _dense(code: np.ndarray, classes: int = 1) -> np.ndarray:
@@ -69,25 +71,29 @@ def _dense(code: np.ndarray, classes: int = 1) -> np.ndarray:
     return np.asarray(np.unique(code // classes, return_inverse=True)[1] * classes + code % classes)
 
 
-def binned(variable: Variable, bins: int) -> np.ndarray:
+def binned(variable: Variable, bins: int, v: np.ndarray) -> np.ndarray:
     """Number the distinct rows of a variable, numbers in bins and missing ones in one of theirs."""
     found = np.full(variable.numbers.shape, bins)
     for x, own in zip(variable.numbers.T, found.T, strict=True):
         there = ~np.isnan(x)
         if there.any():
-            own[there] = equal_frequency(x[there], bins)
+            own[there] = equal_frequency(x[there], bins, v[there])
     return _arrays.numbered(*found.T, *variable.symbols.T)
 
 
-def equal_frequency(x: np.ndarray, bins: int) -> np.ndarray:
+def equal_frequency(x: np.ndarray, bins: int, weights: np.ndarray | None = None) -> np.ndarray:
     r"""Return the bin of each value: about as many points in one bin as in another.
 
     It is the number of edges below the value, so that equal ones share a bin. Edges are the sorted
-    values at the positions (from 0) :math:`\lfloor n j / b \rfloor - 1`, j = 1, ..., b.
+    values at the positions (from 0) :math:`\lfloor n j / b \rfloor - 1`, j = 1, ..., b, with the
+    sum n of the weights.
 
     >>> equal_frequency(np.array([5.0, 1.0, 2.0, 2.0, 9.0, 7.0]), 3)
     array([1, 0, 0, 0, 2, 2])
     """
-    places = len(x) * np.arange(1, bins + 1) // bins - 1
-    edges = np.sort(x)[np.maximum(places, 0)]
+    order = np.argsort(x, kind="stable")
+    reached = np.cumsum(np.ones(len(x)) if weights is None else weights[order])
+    unit = 1.0 if weights is None else float(weights.min())
+    places = np.floor(reached[-1] / unit * np.arange(1, bins + 1) / bins + 1e-9) - 1
+    edges = x[order][np.searchsorted(reached / unit, np.maximum(places, 0) + 0.5)]
     return np.searchsorted(edges, x, side="left")

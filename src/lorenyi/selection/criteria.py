@@ -44,6 +44,11 @@ class BaseCriterion(ABC):
     #: Whether numbers are compared by their ranks alone.
     by_ranks: ClassVar[bool] = False
 
+    @property
+    def by_counts(self) -> bool:
+        """Whether a label of few rows in each of its levels seems to be informative."""
+        return False
+
     @abstractmethod
     def score(self, t: Any) -> Any:
         """Return a score for each candidate, the larger the better: an array, or `Intervals`.
@@ -101,6 +106,11 @@ class Criterion(BaseCriterion):
             )
         if not isinstance(self.bins, Integral) or self.bins < 2:  # True, too, is below 2
             raise ValueError(f"bins={self.bins!r}: it must be an integer of at least 2")
+
+    @property
+    def by_counts(self) -> bool:
+        """Whether a label of few rows in each of its levels seems to be informative."""
+        return not isinstance(self.entropy, CollisionEntropy)
 
     def engine(self, table: Table, seed: int = 0, workers: int | None = None) -> Any:
         """Return counts, pairs of rows, or certified spectra, as the entropy asks for."""

@@ -29,11 +29,13 @@ class Estimated:
 
     def values(self, candidates: np.ndarray, chosen: Features, look: Look) -> np.ndarray:
         """Return the scores: candidates x (1 + groups), or x permutations."""
-        found = self.criterion.score(SampledTerms(self.engine, candidates, chosen, look))
-        return np.asarray(found).reshape(len(candidates), -1)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            found = self.criterion.score(SampledTerms(self.engine, candidates, chosen, look))
+        return _measured(np.reshape(found, (len(candidates), -1)))
 
-    def reached(self, features: Features, look: Look) -> np.ndarray:
-        """Return the score of features that were chosen in this order, and its replicates."""
+    def reached(self, features: Features) -> np.ndarray:
+        """Return the score of features chosen in this order on all rows, and its replicates."""
+        look = Look(self.engine.count)
         terms = SampledTerms(self.engine, np.array(features[-1:]), features[:-1], look)
         return _measured(np.reshape(self.criterion.reached(terms), (1, -1)))
 
@@ -47,7 +49,7 @@ class Estimated:
         scores, errors = np.full((2, len(candidates)), -np.inf)
         left = np.arange(len(candidates))
         while True:
-            found = _measured(self.values(candidates[left], chosen, Look(blocks)))
+            found = self.values(candidates[left], chosen, Look(blocks))
             scores[left], errors[left] = found[:, 0], standard_errors(found)
             best = int(np.argmax(found[:, 0] >= found[:, 0].max() - LIMITS.equal))
             lead, error = leads(found, best)
@@ -55,13 +57,14 @@ class Estimated:
             if blocks == self.engine.count or (close.sum() <= 1 and blocks >= first):
                 break
             left, blocks = left[close], min(2 * blocks, self.engine.count)
-        feature, look = int(candidates[left[best]]), Look(blocks)
+        feature, look = int(candidates[left[best]]), Look(self.engine.count)
         before = self.criterion.before(SampledTerms(self.engine, candidates[:1], chosen, look))
-        whole = self.reached((*chosen, feature), look)  # last: a path is only made longer
+        whole = self.reached((*chosen, feature))  # last: a path is only made longer
         score, whole_error = float(whole[0, 0]), float(standard_errors(whole)[0])
         # Of candidates only what a row's own term varies is known; what it does to others makes
         # that as much wider as for the best, at most twice, for a pair has two rows.
-        wider = float(np.clip(whole_error / max(errors[left[best]], 1e-300), 1.0, 2.0))
+        same_rows = whole_error * math.sqrt(self.engine.count / blocks)
+        wider = float(np.clip(same_rows / max(errors[left[best]], 1e-300), 1.0, 2.0))
         ties = left[(lead <= wider * error) & (np.arange(len(left)) != best)]
         return Step(
             feature=feature,
@@ -91,7 +94,7 @@ class Estimated:
             least, most = (max(asked or 0, math.ceil(k / part - 1e-9) - 1) for k in (1, ranks))
             allowed = math.floor(part * (most + 1) + 1e-9) - 1
             above, done = self._above(step.candidates, chosen, blocks, least, most, allowed)
-            p = min(p, (1 + above) / ((1 + done) * share))
+            p = min(p, round((1 + above) / ((1 + done) * share), 12))
             if above <= allowed:
                 break
         return p
@@ -100,14 +103,14 @@ class Estimated:
         self, x: np.ndarray, chosen: Features, blocks: int, least: int, most: int, allowed: int
     ) -> tuple[int, int]:
         """Return how many permutations score as high as candidates x do, and of how many."""
-        best = float(np.nanmax(self.values(x, chosen, Look(blocks))[:, 0]))
+        best = float(np.max(self.values(x, chosen, Look(blocks))[:, 0]))
         null, above = np.zeros(0), 0
         while len(null) < most and above <= allowed:
             if len(null) >= least and best > null.mean() + LIMITS.clear * null.std() > null.max():
                 break
             size = min(LIMITS.batch, (least if len(null) < least else most) - len(null))
             new = self._null(x, chosen, Look(blocks, size, len(null)))
-            null = np.append(null, np.nanmax(new, axis=0))
+            null = np.append(null, np.max(new, axis=0))
             above = int(np.sum(null >= best - LIMITS.equal))
         return above, len(null)
 
@@ -117,19 +120,21 @@ class Estimated:
         parts = np.array_split(candidates, min(-(-size // LIMITS.memory), len(candidates)))
         return np.concatenate([self.values(part, chosen, look) for part in parts])
 
-    def best_sets(self, candidates: np.ndarray, size: int) -> Features:
-        """Return the best set of the pairs that look best, for triples with one more each."""
+    def best_set(self, candidates: np.ndarray, size: int) -> Features:
+        """Return the best of the sets of features that look best."""
         look = Look(self.engine.first(len(candidates)))
-        pairs = self.engine.likely_pairs(candidates, LIMITS.shortlist)
-        pairs.sort(key=lambda p: (-self.values(np.array(p[1:]), p[:1], look)[0, 0], p))
-        if size == 2:
-            return pairs[0]
-        triples = []
-        for pair in pairs:
-            others = candidates[~np.isin(candidates, pair)]
-            values = self.values(others, pair, look)[:, 0]
-            triples.append((float(values.max()), (*pair, int(others[np.argmax(values)]))))
-        return max(triples, key=lambda item: item[0])[1]
+        sets = [features for _, features in self.engine.likely_sets(candidates, size)]
+        scores = [float(self.values(np.array(s[-1:]), s[:-1], look)[0, 0]) for s in sets]
+        return min(zip(sets, scores, strict=True), key=lambda item: (-item[1], item[0]))[0]
+
+    def set_p_value(self, candidates: np.ndarray, size: int, level: float) -> float:
+        """Compare the set that looks best with the best ones of permuted targets."""
+        most = math.ceil(1 / level - 1e-9) - 1
+        best, above, done = self.engine.likely_sets(candidates, size)[0][0], 0, 0
+        while done < most and not above:
+            done += 1
+            above += self.engine.likely_sets(candidates, size, done)[0][0] <= best
+        return (1 + above) / (1 + done)
 
     def without(self, chosen: Features) -> np.ndarray:
         """Return the score of the chosen set without each of its features, on all rows."""
@@ -141,20 +146,20 @@ class Estimated:
 
     def smallest(self, features: Features) -> int:
         """Return how many features of a path come within a standard error of its best score."""
-        look = Look(self.engine.count)
-        found = np.vstack([self.reached(features[: k + 1], look) for k in range(len(features))])
+        found = np.vstack([self.reached(features[: k + 1]) for k in range(len(features))])
         lead, error = leads(found, int(np.argmax(found[:, 0])))
         return int(np.argmax(lead <= error)) + 1
 
-    def relevance(self, candidates: np.ndarray) -> np.ndarray:
+    def relevance(self, candidates: np.ndarray, level: float) -> np.ndarray:
         """Return the p-value of each candidate by itself, against no information at all.
 
         Each is compared with its own permutations, and each of these with the others. Distances
         from their mean, in standard deviations, are pooled so that they show small probabilities.
         """
+        count = max(LIMITS.nulls, math.ceil(1 / level))  # p-values below the level for each feature
         scores = self.values(candidates, (), Look(self.engine.count))[:, 0]
-        null = self._null(candidates, (), Look(self.engine.count, LIMITS.nulls))
-        each = [_standard(null[:, b], np.delete(null, b, axis=1)) for b in range(LIMITS.nulls)]
+        null = self._null(candidates, (), Look(self.engine.count, count))
+        each = [_standard(null[:, b], np.delete(null, b, axis=1)) for b in range(count)]
         pooled = np.sort(np.concatenate(each))
         at_least = np.searchsorted(pooled, _standard(scores, null[:, 1:]) - 1e-12)
         return np.asarray((1 + len(pooled) - at_least) / (1 + len(pooled)))

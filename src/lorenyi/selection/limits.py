@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import product
 
 
 @dataclass(frozen=True)
@@ -17,8 +18,12 @@ class Limits:
     first: int = 4  # blocks of a first look: 2,000 rows lose 0.16 +- 0.08 points against 4,000
     first_pairs: float = 1e9  # kernel values of a first look at most: a second
     shifts: int = 32  # pairs a row, in twice as many blocks, that rank pairs of features
-    shortlist: int = 64  # of these pairs, of which the criterion chooses
+    shortlist: int = 64  # of these pairs, or triples, of which the criterion chooses
+    triples: int = 100  # features that triples are made of: five seconds
     groups: int = 25  # of rows that are left out in turn: a standard error has 14 % of its own
+    # Levels above which a label has too few rows in each for criteria that are biased.
+    labels: int = 10
+    cell: float = 5.0  # rows a level: the rule of contingency tables
     # Candidates and permutations.
     equal: float = 1e-7  # bits: sums are in float32
     close: float = 2.0  # standard errors behind the best up to which more rows are looked at
@@ -34,8 +39,10 @@ class Limits:
     widths: tuple[float, ...] = 1.0, 2.0, 4.0  # times that power, of which the best is taken
     # Of the weights before and of the next feature, for the score of a path; twice as many raise it
     # by 0.01 bits on average over eleven tables.
-    before: tuple[float, ...] = 1.0, 0.7
-    own: tuple[float, ...] = 1.0, 0.5, 0.2
+    powers: tuple[tuple[float, float], ...] = tuple(product((1.0, 0.7), (1.0, 0.5, 0.2)))
+    # Times the smoothing of the criterion, of which the best is taken: with 1 alone, of six labels
+    # of six levels in 1,000 rows two are found beside each other in place of all.
+    smoothing: tuple[float, ...] = 1.0, 4.0, 16.0
     together: tuple[float, ...] = 2.0, 1.0, 0.5  # of all: a copy narrows, pairs tell together
     # Pieces of a block's kernel, which stay in the cache.
     chunk: int = 2**18  # numbers

@@ -10,19 +10,19 @@ each row; kernels are computed where they are needed, as to read them from memor
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from functools import partial
-from itertools import product
 
 import numpy as np
 
 from lorenyi import _arrays
 from lorenyi._progress import counted
 from lorenyi._threads import cores, parallel
-from lorenyi.selection.blocks import LEAST, Block, Shown, log_weights, prepared
+from lorenyi.selection.blocks import LEAST, Block, Powers, Shown, log_weights, prepared
 from lorenyi.selection.limits import LIMITS
-from lorenyi.selection.sampled import Features, Look, Sampled, replicated
-from lorenyi.selection.table import Table
+from lorenyi.selection.sampled import Features, Look, Sampled, replicated, standard_errors
+from lorenyi.selection.table import Table, Variable
 
 
 class Pairs(Sampled):
@@ -44,13 +44,14 @@ class Pairs(Sampled):
         table, self._weights = table.apart()
         standard = table.standardize
         self._features = [prepared(v, bandwidth, ranks, standard) for v in table.features]
+        self._sizes = [_size(v) for v in table.features]
         self._target = prepared(table.target, 1.0, ranks, True)
         order = np.argsort(_arrays.hashed(seed, 41, len(table))[:, 0])
         self.count = max(1, len(order) // LIMITS.block)
         self.size = len(order) // self.count
         self._rows = order[: self.count * self.size].reshape(self.count, self.size)
         self._blocks: list[Block] = []
-        self._power: tuple[Features, float] = (), 1.0
+        self._powers: tuple[Features, Powers] = (), (1.0, 1.0)
         self._looked: tuple[object, list[int], list[np.ndarray]] = (), [], []  # sums of a look
         self._path: tuple[Features, Sequence[Shown]] = (), []
 
@@ -69,7 +70,8 @@ class Pairs(Sampled):
 
     def joint(self, candidates: np.ndarray, given: Features, look: Look) -> np.ndarray:
         """Return S(x, given) and S(x, given, y) of order 2, without self-pairs: 2 x c x r."""
-        return self._collisions(self._sums(candidates, given, 1.0, look), look)
+        sums = self._sums(candidates, given, (1.0, 1.0), look)
+        return self._collisions([each[:, :, 1:] for each in sums], look)
 
     def alone(self, given: Features, look: Look) -> np.ndarray:
         """Return S(given) and S(given, y) of the rows as they are: 2 x (1 + groups)."""
@@ -93,24 +95,28 @@ class Pairs(Sampled):
 
         Where few rows are similar in all of them, those similar in the given ones predict.
         """
-        power = self.power(given)
-        sums = self._sums(candidates, given, power, look)
+        sums = self._sums(candidates, given, self.powers(given), look)
 
-        def of(k: int) -> np.ndarray:
-            block, orders = self._blocks[k], self.orders(look, k)
-            before = block.bits(block.weights(given, power))[:, 0]
-            p, prior = (x[orders].T[:, :, None] for x in (block.p, np.exp2(before)))
-            return block.predicted(sums[k][:, 0::2], sums[k][:, 1::2], p, prior)
+        def of(k: int) -> list[np.ndarray]:
+            block, total, same = self._blocks[k], sums[k][:, 0::2], sums[k][:, 1::2]
+            p, a = block.p[self.orders(look, k)].T[:, :, None], block.smoothing
+            before = block.predicted(total[:, :, :1], same[:, :, :1], p, 1.0, a[0])
+            rest = total[:, :, 1:], same[:, :, 1:], p, np.exp2(before)
+            return [block.predicted(*rest, each) for each in a]
 
-        return self._mean(parallel(of, range(len(sums)), self.workers), look)
+        rows = parallel(of, range(len(sums)), self.workers)
+        found = np.array([self._mean(list(each), look) for each in zip(*rows, strict=True)])
+        if look.permutations:
+            return np.asarray(found.max(axis=0))
+        return np.asarray(found[np.argmax(found[:, :, 0], axis=0), np.arange(found.shape[1])])
 
     def without_each(self, given: Features, look: Look) -> np.ndarray:
         """Return the neighbor information of the given features without each of them: k x r."""
-        power = self.power(given)
+        powers = self.powers(given)
 
         def of(block: Block) -> np.ndarray:
             apart = block.apart(given)
-            rest = [log_weights(apart - block.apart_in(f), power) for f in given]
+            rest = [log_weights(apart - block.apart_in(f), *powers) for f in given]
             return np.concatenate([block.bits(np.exp(log)) for log in rest], axis=1)[:, None]
 
         return self._mean(parallel(of, self.blocks(look.blocks), self.workers), look)
@@ -118,82 +124,119 @@ class Pairs(Sampled):
     def reached(self, features: Features) -> np.ndarray:
         """Return the most information that features in this order show, each with its bandwidth.
 
-        A feature that helps with no bandwidth is left out, so that the information never falls.
+        That is chosen on few rows and used on all. A feature that helps with none is left out, so
+        that the information never falls.
         """
-        blocks = self.blocks(LIMITS.first)
+        blocks, first = self.blocks(self.count), LIMITS.first
         known, shown = self._path
         if not known or features[: len(known)] != known:
-            known, shown = (), [b.shown(0 * b.t) for b in blocks]
+            known, shown = (), [block.shown(0 * block.t) for block in blocks]
         for feature in features[len(known) :]:
-            known, pairs = (*known, feature), list(zip(blocks, shown, strict=True))
-            found = parallel(partial(_longer, known), pairs, self.workers)
-            *tried, nothing = zip(*found, strict=True)
-            best = max(tried, key=_information)
-            if len(known) == 1 or _information(best) > max(map(_information, (nothing, shown))):
-                shown = [b.moving(s, old) for s, (b, old) in zip(best, pairs, strict=True)]
+            known, before = (*known, feature), list(zip(blocks, shown, strict=True))
+            tried = parallel(partial(_tried, known), before[:first], self.workers)
+            best = int(np.argmax(np.sum(tried, axis=0)))
+            found = parallel(partial(_longer, known, best), before, self.workers)
+            # A constant adds nothing, though similar rows then count twice.
+            constant = [block.smoothed(old.log, old.sums, old) for block, old in before]
+            if len(known) == 1 or _information(found) > max(map(_information, (constant, shown))):
+                moved = parallel(
+                    _moved, list(zip(before, found, strict=True))[:first], self.workers
+                )
+                shown = [*moved, *found[first:]]
         self._path = known, shown
-        each = [b.v @ s.moves for b, s in zip(blocks, shown, strict=True)]  # what rows do to others
-        off = [m - np.average(m, weights=b.v) for b, m in zip(blocks, each, strict=True)]
-        rows = [s.bits[:, None] + m[:, None, None] for s, m in zip(shown, off, strict=True)]
-        return np.asarray(self._mean(rows, Look(len(blocks)))[0])
+        rows = [part.bits[:, None] for part in shown]
+        each = [b.v @ part.moves for b, part in zip(blocks[:first], shown, strict=False)]
+        off = [m - np.average(m, weights=b.v) for b, m in zip(blocks, each, strict=False)]
+        whole = [x + m[:, None, None] for x, m in zip(rows, off, strict=False)]
+        complete = self._mean(whole, Look(len(whole)))
+        if len(whole) == len(rows):
+            return np.asarray(complete[0])
+        # What rows do to others makes the error larger, as much as on the first blocks.
+        own, part = self._mean(rows, Look(len(rows))), self._mean(rows[:first], Look(first))
+        wider = standard_errors(complete) / np.maximum(standard_errors(part), 1e-300)
+        return np.asarray((own[:, :1] + wider * (own - own[:, :1]))[0])
 
-    def likely_pairs(self, candidates: np.ndarray, count: int) -> list[tuple[int, int]]:
-        """Return the most informative pairs of features at order 2, from sums over pairs of rows.
+    def likely_sets(
+        self, x: np.ndarray, size: int, permutation: int = 0
+    ) -> list[tuple[float, Features]]:
+        """Return the most informative pairs or triples at order 2, from sums over pairs of rows.
 
-        With K the kernels of candidates at pairs of rows, K'K and K'(t K) hold the sums of all. The
-        mean of t under weights k_a k_b is compared with that of all, in standard errors.
+        With K the kernels of candidates x at pairs of rows, K'K and K'(t K) hold the sums of all
+        pairs. The mean of t under weights k_a k_b is compared with that of all, in standard errors.
+        Triples are those of the most likely features, each in turn as a weight. The target is
+        permuted if the number of a permutation is given.
         """
+        found = self._likely(x, (), permutation)
+        if size > 2:
+            first = list(dict.fromkeys(f for _, pair in found for f in pair))[: LIMITS.triples]
+            x = np.sort(first)
+            thirds = range(2, len(x))
+            found = [
+                each for c in thirds for each in self._likely(x[:c], (int(x[c]),), permutation)
+            ]
+        return sorted(found)[: LIMITS.shortlist]
+
+    def _likely(
+        self, x: np.ndarray, third: Features, permutation: int
+    ) -> list[tuple[float, Features]]:
+        """Return pairs beside a third feature, the most likely first, with their statistics."""
         blocks = self.blocks(2 * LIMITS.first)
-        found = parallel(lambda block: block.pair_sums(candidates), blocks, self.workers)
-        plain, same, target = (sum(part) for part in zip(*found, strict=True))
-        mean = target / (LIMITS.shifts * self.size * len(blocks))
-        z = (same - mean * plain) / np.sqrt(np.maximum(plain, LEAST))
-        a, b = np.triu_indices(len(candidates), 1)
-        order = np.argsort(-z[a, b], kind="stable")[:count]
-        return list(zip(candidates[a[order]].tolist(), candidates[b[order]].tolist(), strict=True))
+        look = Look(len(blocks), min(permutation, 1), max(permutation - 1, 0))
+        tasks = [(block, self.orders(look, k)[0]) for k, block in enumerate(blocks)]
+        sums = parallel(lambda task: task[0].pair_sums(x, third, task[1]), tasks, self.workers)
+        plain, same, target, count = (sum(part) for part in zip(*sums, strict=True))
+        z = (target / count * plain - same) / np.sqrt(np.maximum(plain, LEAST))
+        a, b = np.triu_indices(len(x), 1)
+        order = np.argsort(z[a, b], kind="stable")
+        if not third:  # for triples all features, in this order
+            order = order[: max(LIMITS.shortlist, len(x) * LIMITS.triples)]
+        else:
+            order = order[: LIMITS.shortlist]
+        return [(float(z[a[k], b[k]]), (int(x[a[k]]), int(x[b[k]]), *third)) for k in order]
 
     def target_entropy(self) -> float:
         """Return what there is to be known about the target, for neighbors -mean log2 p."""
         if not self.ranks:  # of order 2
-            return super().target_entropy()
+            return float(self.alone((), Look(self.first(1)))[1, 0]) + 0.0
         blocks = self.blocks(self.first(1))
         each = [(-np.log2((b.p * b.others + b.v) / (b.others + b.v)), b.v) for b in blocks]
         bits, v = (np.concatenate(part) for part in zip(*each, strict=True))
         return float(np.average(bits, weights=v)) + 0.0
 
-    def power(self, given: Features) -> float:
-        """Return the power of the weights of chosen features: it multiplies all their bandwidths.
+    def powers(self, given: Features) -> Powers:
+        """Return the powers of the weights of chosen features, which multiply all their bandwidths.
 
-        Of k features it is 3 / k, at most 1, so that enough rows stay similar, or 2 or 4 times that
-        if they predict better so: then a near copy of a chosen one adds nothing by narrowing.
+        Of k features it is 3 / k, at most 1, so that enough rows stay similar; of numbers 2 or 4
+        times that if they predict better so: then a near copy adds nothing by narrowing.
         """
-        if given and given != self._power[0]:
-            powers = [width * min(1.0, LIMITS.full / len(given)) for width in LIMITS.widths]
+        if given and given != self._powers[0]:
+            least = min(1.0, LIMITS.full / max(sum(self._sizes[i] for i in given), 1.0))
+            tried = [(width * least, least) for width in LIMITS.widths]
 
             def shown(block: Block) -> list[float]:
-                return [block.shown(log_weights(block.apart(given), p)).mean for p in powers]
+                return [block.shown(log_weights(block.apart(given), *p)).mean for p in tried]
 
             found = np.mean(parallel(shown, self.blocks(LIMITS.first), self.workers), axis=0)
-            self._power = given, powers[int(np.argmax(found))]
-        return self._power[1] if given else 1.0
+            self._powers = given, tried[int(np.argmax(found))]
+        return self._powers[1] if given else (1.0, 1.0)
 
     def _sums(
-        self, candidates: np.ndarray, given: Features, power: float, look: Look
+        self, candidates: np.ndarray, given: Features, powers: Powers, look: Look
     ) -> list[np.ndarray]:
         """Return the sums of each block; those of the look before are not computed again."""
-        look_of = given, power, look.permutations, look.skipped
+        look_of = given, powers, look.permutations, look.skipped
         before, known, sums = self._looked
         wanted, done = candidates.tolist(), list[np.ndarray]()
-        places = {i: k for k, i in enumerate(known)}
+        places = {i: k for k, i in enumerate(known, start=1)}
         if before == look_of and set(wanted) <= places.keys():
-            done = [s[:, :, [places[i] for i in wanted]] for s in sums[: look.blocks]]
+            done = [s[:, :, [0, *(places[i] for i in wanted)]] for s in sums[: look.blocks]]
         blocks = self.blocks(look.blocks)
         for block in blocks[len(done) :]:
             block.apart(given)  # once, before several threads ask for them
 
         def of(task: tuple[int, np.ndarray]) -> np.ndarray:
             k, features = task
-            w = blocks[k].weights(given, power)
+            w = blocks[k].weights(given, powers)
             return blocks[k].sums_with(w, features, self.orders(look, k))
 
         # Fewer blocks than cores: candidates are shared out as well.
@@ -202,7 +245,9 @@ class Pairs(Sampled):
         tasks = [(k, part) for k in new for part in np.array_split(candidates, some)]
         items = f"parts of {len(candidates):,} candidates"
         found = parallel(counted(of, len(tasks), items), tasks, self.workers)
-        done += [np.concatenate(found[i : i + some], axis=2) for i in range(0, len(found), some)]
+        for k in range(0, len(found), some):
+            first, *others = found[k : k + some]
+            done.append(np.concatenate([first, *(part[:, :, 1:] for part in others)], axis=2))
         self._looked = look_of, wanted, done
         return done
 
@@ -219,17 +264,40 @@ class Pairs(Sampled):
         return replicated(sums, np.sum(each, axis=(0, 2)))
 
 
-def _longer(features: Features, item: tuple[Block, Shown]) -> list[Shown]:
-    """Return what a block shows with the last feature as well, for each choice of powers."""
+def _size(variable: Variable) -> float:
+    """Return for how many numbers a feature counts: each keeps a share of 1 / sqrt(5) of pairs."""
+    if not variable.values.any():
+        return 0.0
+    size = float(variable.numbers.shape[1])
+    if variable.symbols.shape[1]:
+        code = _arrays.numbered(*variable.symbols.T)
+        share = np.bincount(code) / len(code)
+        size -= 2 * float(np.log(share @ share)) / math.log(5)
+    return max(size, 1.0)
+
+
+def _tried(features: Features, item: tuple[Block, Shown]) -> list[float]:
+    """Return the information of a block with the last feature, for each choice of powers."""
+    choices = range(len(LIMITS.together) + (len(features) > 1) * len(LIMITS.powers))
+    apart = item[0].apart_in(features[-1])
+    return [_longer(features, choice, item, apart).mean for choice in choices]
+
+
+def _longer(
+    features: Features, choice: int, item: tuple[Block, Shown], apart: np.ndarray | None = None
+) -> Shown:
+    """Return what a block shows with the last feature as well, for a choice of powers."""
     block, before = item
-    together = block.apart(features)
-    tried = [log_weights(together, power) for power in LIMITS.together]
-    if len(features) > 1:
-        powers = product(LIMITS.before, LIMITS.own)
-        apart = block.apart_in(features[-1])
-        tried += [np.float32(q) * before.log + log_weights(apart, r) for q, r in powers]
-    tried.append(before.log)  # a constant: what it adds is nothing
-    return [block.shown(log, before) for log in tried]
+    if choice < len(LIMITS.together):
+        return block.shown(log_weights(block.apart(features), LIMITS.together[choice]), before)
+    power, own = LIMITS.powers[choice - len(LIMITS.together)]
+    apart = block.apart_in(features[-1]) if apart is None else apart
+    return block.shown(np.float32(power) * before.log + log_weights(apart, own), before)
+
+
+def _moved(item: tuple[tuple[Block, Shown], Shown]) -> Shown:
+    (block, before), shown = item
+    return block.moving(shown, before)
 
 
 def _information(shown: Sequence[Shown]) -> float:

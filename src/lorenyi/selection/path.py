@@ -28,7 +28,8 @@ class Step:
     bounds : tuple of float
         Ends of the score, as computed: they differ where it was certified.
     rows, candidates : int, array of int
-        Rows that the score comes from, and who was to be chosen from.
+        Rows on which candidates were compared, and who was to be chosen from. The score is that of
+        all rows that are looked at.
     scores, standard_errors : array
         Of the candidates, compared with the score; NaN where a certified search did not need them.
     ties : array of int
@@ -37,6 +38,8 @@ class Step:
         Of the score, from the sampling of rows; NaN where only the computation is bounded.
     p_value : float
         Probability that the best of useless candidates scores as high; NaN if it was not asked for.
+    fitted : bool
+        Whether the p-value was read off a curve that was fitted to permutations.
     """
 
     feature: int
@@ -50,6 +53,7 @@ class Step:
     ties: np.ndarray
     standard_error: float = math.nan
     p_value: float = math.nan
+    fitted: bool = False
 
 
 @dataclass(eq=False, repr=False)
@@ -132,6 +136,7 @@ class SelectionPath(Sequence[Step]):
             ties = ties if len(ties) <= 4 else [*ties[:3], f"and {len(ties) - 3} more"]
             error = "" if math.isnan(step.standard_error) else f" ± {step.standard_error:.3f}"
             p = "-" if math.isnan(step.p_value) else f"{step.p_value:.2g}"
+            p += " (fitted)" * step.fitted
             shown = [f"{step.score:.3f}{error}", f"{step.gain:.3f}", p, ", ".join(ties) or "-"]
             lines.append([str(number), self.name(step.feature), *shown])
         return lines

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from itertools import combinations
 from typing import TypeAlias
 
 import numpy as np
@@ -51,9 +52,11 @@ class Sampled(ABC):
         """Return how many blocks a first look at so many candidates takes."""
         return 1
 
-    def likely_pairs(self, candidates: np.ndarray, count: int) -> list[tuple[int, int]]:
-        """Return the pairs of features that seem most informative together, or all of them."""
-        return [(i, j) for i in candidates.tolist() for j in candidates.tolist() if i < j]
+    def likely_sets(
+        self, x: np.ndarray, size: int, permutation: int = 0
+    ) -> list[tuple[float, Features]]:
+        """Return the sets of features that seem most informative together, or all of them."""
+        return [(0.0, features) for features in combinations(x.tolist(), size)]
 
     def target_entropy(self) -> float:
         """Return what there is to be known about the target."""

@@ -15,7 +15,7 @@ from lorenyi.selection import options
 from lorenyi.selection.certified import Certified
 from lorenyi.selection.estimated import Estimated
 from lorenyi.selection.limits import LIMITS
-from lorenyi.selection.path import SelectionPath
+from lorenyi.selection.path import SelectionPath, Step
 from lorenyi.selection.sampled import Features
 from lorenyi.selection.table import Table
 
@@ -25,7 +25,8 @@ Judge: TypeAlias = Estimated | Certified
 class Search:
     """A greedy search with the options of a selector; features that must be in come `first`.
 
-    A feature that repeats a chosen one waits until no others are left, and so do constant ones.
+    A feature that repeats a chosen one waits until no others are left, and so do constant ones, and
+    for criteria that are biased, labels of few rows each.
     """
 
     def __init__(
@@ -33,6 +34,12 @@ class Search:
     ) -> None:
         self.selector, self.names, self.first, self.judge = selector, names, first, judge
         self.last = [i for i, feature in enumerate(table.features) if not feature.values.any()]
+        said = selector.categorical_features
+        if selector.criterion.by_counts and (said is None or isinstance(said, str)):
+            # Labels of a few rows each seem to be informative about anything.
+            most = max(LIMITS.labels, table.total / LIMITS.cell)
+            labels = (i for i, v in enumerate(table.features) if v.symbols.shape[1])
+            self.last += [i for i in labels if table.features[i].values.max() >= most]
         self.same = table.repeated(selector.criterion.by_ranks)
         self.ends = options.ends(selector)
         self.count = options.count(selector, len(names), max(len(first), 1))
@@ -42,27 +49,27 @@ class Search:
         """Add the best companion of those chosen before, one at a time."""
         asked, record = self.selector, dict[int, float]()  # the best score of each size
         path = SelectionPath(self.names, self.judge.target_entropy)
-        required = self.first or self._best_start()
-        while len(path) < self.count:
+        for feature in self.first:
+            path.steps.append(self.judge.step(np.array([feature]), path.features))
+        if not self.first:
+            self._start(path)
+        while path.refused is None and len(path) < self.count:
+            if self._late(f"after {len(path)} features"):
+                break
             chosen = path.features
-            wanted = [i for i in required if i not in chosen][:1]
-            if not wanted and self._late(f"after {len(path)} features"):
-                break
             candidates, fresh = self._candidates(chosen)
-            if self.ends and not fresh and not wanted:
+            if self.ends and not fresh:
                 break
-            step = self.judge.step(np.array(wanted) if wanted else candidates, chosen)
-            if (self.ends or asked.n_permutations) and not wanted:
-                p = self.judge.p_value(step, chosen, asked.level, asked.n_permutations)
-                step = replace(step, p_value=p)
-                if self.ends and not (p <= asked.level + 1e-12 and step.gain > asked.tol):
+            step = self.judge.step(candidates, chosen)
+            if self.ends or asked.n_permutations:
+                step = self._tested(step, chosen)
+                if self.ends and not self._is_good(step):
                     path.refused = step
                     break
             path.steps.append(step)
-            many = len(step.candidates) > 1
-            done = f"of {len(step.candidates):,} candidates" if many else "given"
-            report.step(f"{len(path)}: feature {step.feature} {done}, {step.score:.4f} bits")
-            if asked.floating and not wanted:
+            done = f"feature {step.feature} of {len(candidates):,} candidates"
+            report.step(f"{len(path)}: {done}, {step.score:.4f} bits")
+            if asked.floating:
                 self._step_back(path, record)
         return path
 
@@ -74,17 +81,31 @@ class Search:
             candidates, fresh = self._candidates(tuple(chosen))
             chosen += candidates[:1].tolist() if fresh or len(chosen) < self.count else []
         while len(chosen) > self.count and not self._late(f"with {len(chosen)} features left"):
-            scores = self.judge.without(tuple(chosen))
+            scores = np.nan_to_num(self.judge.without(tuple(chosen)), nan=-np.inf)
             scores[: len(self.first)] = -np.inf
             worst = chosen.pop(int(np.argmax(scores)))
             path.dropped.insert(0, worst)
             report.step(f"without feature {worst}: {scores.max():.4f} bits")
-        while len(path) < len(chosen):  # in order of their information
-            done = path.features
+        path.steps = self._in_order(chosen)
+        return path
+
+    def _in_order(self, chosen: Sequence[int]) -> list[Step]:
+        """Return steps of these features in order of their information, the required ones first."""
+        steps = list[Step]()
+        while len(steps) < len(chosen):
+            done = tuple(step.feature for step in steps)
             rest = [i for i in self.first if i not in done][:1]
             rest = rest or [i for i in chosen if i not in done]
-            path.steps.append(self.judge.step(np.array(rest), done))
-        return path
+            steps.append(self.judge.step(np.array(rest), done))
+        return steps
+
+    def _tested(self, step: Step, chosen: Features) -> Step:
+        asked = self.selector
+        p = self.judge.p_value(step, chosen, asked.level, asked.n_permutations)
+        return replace(step, p_value=p, fitted=isinstance(self.judge, Certified))
+
+    def _is_good(self, step: Step) -> bool:
+        return bool(step.p_value <= self.selector.level + 1e-12 and step.gain > self.selector.tol)
 
     def _late(self, where: str) -> bool:
         if time.monotonic() <= self.deadline:
@@ -97,15 +118,28 @@ class Search:
         )
         return True
 
-    def _best_start(self) -> Features:
+    def _start(self, path: SelectionPath) -> None:
+        """Begin with the best pair or triple, as a whole significant and then its last feature."""
         candidates, _ = self._candidates(())
         size = {"single": 1, "pair": 2, "triple": 3}[self.selector.start]
         size = min(size, self.count, len(candidates))
         if size < 2:
-            return ()
-        found = self.judge.best_sets(candidates, size)
-        alone = self.judge.step(np.array(found), ()).feature
-        return (alone, *(i for i in found if i != alone))
+            return
+        path.steps = self._in_order(self.judge.best_set(candidates, size))
+        if not (self.ends and isinstance(self.judge, Estimated)):
+            return
+        p = self.judge.set_p_value(candidates, size, self.selector.level)
+        path.steps[0] = replace(path.steps[0], p_value=p)
+        if p > self.selector.level:
+            path.refused, path.steps = path.steps[0], []
+        while len(path) > 1:
+            *before, last = path.steps
+            chosen = path.features[:-1]
+            every = replace(last, candidates=self._candidates(chosen)[0])
+            path.steps[-1] = last = replace(last, p_value=self._tested(every, chosen).p_value)
+            if self._is_good(last):
+                break
+            path.steps = before
 
     def _candidates(self, chosen: Features) -> tuple[np.ndarray, bool]:
         """Return the features to choose from, and whether they may be informative."""
@@ -126,8 +160,9 @@ class Search:
             if worst is None or not scores[worst] > record[size] + LIMITS.tie:
                 return
             record[size] = scores[worst]
-            path.dropped.append(path.steps.pop(worst).feature)
-            for k, step in enumerate(path.steps[worst:], start=worst):
-                again = self.judge.step(np.array([step.feature]), path.features[:k])
-                kept = {name: getattr(again, name) for name in ("score", "gain", "bounds", "rows")}
-                path.steps[k] = replace(step, **kept, standard_error=again.standard_error)
+            path.dropped.append(path.steps[worst].feature)
+            p_values = {step.feature: step.p_value for step in path.steps}
+            steps = self._in_order([i for i in path.features if i != path.dropped[-1]])
+            path.steps = [replace(step, p_value=p_values[step.feature]) for step in steps]
+            while self.ends and not path.steps[-1].gain > self.selector.tol:
+                path.dropped.append(path.steps.pop().feature)

@@ -176,6 +176,7 @@ class InformationSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         """
         self._validate_params()
         options.check(self)
+        self.__dict__.pop("relevance_p_values_", None)  # of a fit before
         seed = options.seed_of(self.random_state)
         table = self._table(X, y, sample_weight, seed)
         judge = self._judge(table, seed)
@@ -191,10 +192,11 @@ class InformationSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         given = self._positions("must_include", self.must_include)
         first = tuple(dict.fromkeys(unit_of[j] for j in given))
         search = Search(self, table, names, first, judge)
-        with one_thread(), reporting(self.progress, search.count, "features") as report:
+        whole = len(units) - search.count if self.direction == "backward" else search.count
+        with one_thread(), reporting(self.progress, whole, "features") as report:
             path = getattr(search, self.direction)(report)
             if wanted == "smallest" and path.steps:
-                size = judge.smallest(path.features)
+                size = max(judge.smallest(path.features), len(first))
                 path.steps, path.refused = path.steps[:size], [*path.steps, path.refused][size]
             chosen = list(path.features)
             if wanted == "relevant":
@@ -227,7 +229,8 @@ class InformationSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         target = reading.read_target(y, self.task)
         self.task_ = "classification" if target.symbols.shape[1] else "regression"
         self.feature_groups_ = self._units(len(columns))
-        self.kernel_ = Gaussian(1.0) if self.kernel is None else self.kernel
+        bandwidth = getattr(self.criterion, "bandwidth", 1.0)
+        self.kernel_ = Gaussian(float(bandwidth)) if self.kernel is None else self.kernel
         self.criterion_ = self.criterion
         features = [
             reading.variable([columns[j] for j in unit], self.categorical_[unit])
@@ -268,7 +271,7 @@ class InformationSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         p = np.ones(len(self.feature_groups_))
         varied = np.setdiff1d(np.arange(len(p)), search.last)
         if len(varied):
-            p[varied] = judge.relevance(varied)
+            p[varied] = judge.relevance(varied, self.level)
         self.relevance_p_values_ = np.full(self.n_features_in_, np.nan)
         for unit, value in zip(self.feature_groups_, p, strict=True):
             self.relevance_p_values_[unit] = value

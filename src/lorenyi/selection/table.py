@@ -68,11 +68,11 @@ class Variable:
 
     def signature(self, standardize: bool, weights: np.ndarray | None) -> bytes:
         """Return bytes that no shift, scale (if standardized) or names of symbols change."""
-        X = np.nan_to_num(self.standardized(weights) if standardize else self.numbers, nan=np.inf)
+        X = np.nan_to_num(self.standardized(weights) if standardize else self.numbers)
         leading = np.argmax(np.abs(X) > 0.5 * np.abs(X).max(axis=0, initial=0.0), axis=0)
         negative = X[leading, np.arange(X.shape[1])] < 0
         parts = [np.round(np.where(negative, -X, X), 9) + 0.0]
-        parts += [_arrays.group_rows([column[:, None]])[1] for column in self.symbols.T]
+        parts += [_arrays.group_rows([column[:, None]])[1] for column in self.nominal.T]
         return b"".join(hashlib.sha256(p.tobytes()).digest() for p in parts)
 
     def gram(self, kernel: Kernel, standardize: bool, weights: np.ndarray | None) -> Gram:
@@ -163,21 +163,25 @@ class Table:
         They are all points; but of copies, as in a bootstrap sample, which would predict each
         other, there is one. Equal rows are copies where some number tells most of many rows apart.
         """
+        if self.weights is None:
+            return self, np.ones(len(self))
         numbers = [v for v in (*self.features, self.target) if v.numbers.shape[1]]
         told = max((int(v.values.max()) + 1 for v in numbers), default=0)
-        if self.weights is None or told < max(LIMITS.told_apart, 0.5 * len(self)):
+        halves = [self.features[k::2] for k in (0, 1)] if len(self.features) > 1 else []
+        each = [int(_arrays.numbered(*(v.values for v in half)).max()) + 1 for half in halves]
+        if max(told, min(each, default=0)) < max(LIMITS.told_apart, 0.5 * len(self)):
             found = self.points()
             return found, np.ones(len(found))
-        return self.take(np.arange(len(self)), None), self.weights / self.weights.mean()
+        return self, self.weights / self.weights.mean()
 
     def permuted(self, feature: int, chosen: Sequence[int], count: int, seed: int) -> Table:
         """Return a table of the chosen features, then permuted copies of one, then a constant."""
-        features = [self.features[i] for i in (*chosen, feature)]
-        whole = replace(self, features=features).points()
-        *kept, last = whole.features
+        whole, _ = self.apart()
+        kept, last = [whole.features[i] for i in chosen], whole.features[feature]
         orders = [np.argsort(_arrays.hashed(seed, 2 + b, len(whole))[:, 0]) for b in range(count)]
         orders.append(np.zeros(len(whole), dtype=np.int64))  # of the constant
-        return replace(whole, features=[*kept, *(last.take(order) for order in orders)])
+        features = [*kept, *(last.take(order) for order in orders)]
+        return replace(whole, features=features)
 
     def repeated(self, ranks: bool) -> list[int]:
         """Return a number for each feature, equal where one repeats another, or its ranks."""
