@@ -104,6 +104,11 @@ class Criterion(BaseCriterion):
                 f"entropy={self.entropy!r}: give a functional such as Renyi(alpha=2, rank=100) or "
                 "CollisionEntropy(), or None for Shannon's entropy of discretized columns"
             )
+        if isinstance(self.entropy, CollisionEntropy) and self.entropy != CollisionEntropy():
+            raise ValueError(
+                f"entropy={self.entropy!r}: pairs and seed have no meaning in a selection, which "
+                "draws its own; give CollisionEntropy()"
+            )
         if not isinstance(self.bins, Integral) or self.bins < 2:  # True, too, is below 2
             raise ValueError(f"bins={self.bins!r}: it must be an integer of at least 2")
 

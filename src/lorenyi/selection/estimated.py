@@ -37,7 +37,8 @@ class Estimated:
         """Return the score of features chosen in this order on all rows, and its replicates."""
         look = Look(self.engine.count)
         terms = SampledTerms(self.engine, np.array(features[-1:]), features[:-1], look)
-        return _measured(np.reshape(self.criterion.reached(terms), (1, -1)))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return _measured(np.reshape(self.criterion.reached(terms), (1, -1)))
 
     def step(self, candidates: np.ndarray, chosen: Features) -> Step:
         """Return the best candidate, of equal ones the first.

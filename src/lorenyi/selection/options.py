@@ -8,6 +8,7 @@ from typing import Any
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from lorenyi.functionals import CollisionEntropy
 from lorenyi.kernels import Kernel
 from lorenyi.selection.criteria import BaseCriterion, NeighborInformation
 
@@ -58,6 +59,14 @@ def check(selector: Any) -> None:
             )
     if selector.direction == "backward" and ends(selector):
         raise ValueError(f"direction='backward' needs a number of features, not {wanted!r}")
+    for said in ("floating=True", f"start={selector.start!r}"):
+        if selector.direction == "backward" and asked[said]:
+            raise ValueError(f"{said} is for direction='forward', not 'backward'")
+    is_pairs = isinstance(getattr(criterion, "entropy", CollisionEntropy()), CollisionEntropy)
+    if ends(selector) and selector.start != "single" and not is_pairs:
+        raise ValueError(
+            f"start={selector.start!r} with {criterion!r} is not tested: give a number of features"
+        )
 
 
 def count(selector: Any, features: int, least: int) -> int:

@@ -13,6 +13,7 @@ from lorenyi.data.columns import Column, unmasked
 from lorenyi.data.frames import is_table
 from lorenyi.data.reading import in_memory, is_elsewhere, read_columns, row_count, take_rows
 from lorenyi.gram.ready import points_of
+from lorenyi.selection.limits import LIMITS
 from lorenyi.selection.table import Variable, by_weight
 
 
@@ -52,20 +53,23 @@ def features_of(selector: Any, X: Any) -> list[Column]:
 
 def require_values(given: Iterable[Column], allow_missing: bool, name: str = "X") -> None:
     """Refuse infinities, and missing values unless they are allowed, naming the place."""
+    given = list(given)
     for j, column in enumerate(given):
         named = column.label.partition("[")[2].removesuffix("]")
-        place = f"column {j if not named or named.startswith(':') else named}"
+        place = f" in column {j if not named or named.startswith(':') else named}"
+        place = place if len(given) > 1 or name == "X" else ""  # a single target has no other name
         infinite = np.isinf(column.values) if column.values.dtype.kind == "f" else np.zeros(0)
         if infinite.any():
             raise ValueError(
-                f"Input {name} contains infinity at row {np.flatnonzero(infinite)[0]}, {place}"
+                f"Input {name} contains infinity{place}, at row {np.flatnonzero(infinite)[0]}: "
+                "drop such rows, or replace it by a number or NaN"
             )
         missing = column.gaps
         if missing.any() and not allow_missing:
             value = ", or say missing='value' to treat missing as a value of its own"
             raise ValueError(
-                f"Input {name} contains NaN: {int(missing.sum())} missing in {place}, first at "
-                f"row {np.flatnonzero(missing)[0]}. Drop or impute them{value * (name == 'X')}"
+                f"Input {name} contains NaN: {int(missing.sum())} missing{place}, first at row "
+                f"{np.flatnonzero(missing)[0]}. Drop or impute them{value * (name == 'X')}"
             )
 
 
@@ -110,12 +114,19 @@ def frequencies(sample_weight: Any, n: int) -> np.ndarray | None:
 
 
 def looked_at(X: Any, y: Any, sample_weight: Any, most: int | None, seed: int) -> tuple[Any, ...]:
-    """Return all in memory; of more than `most` points so many, by weight, a row for each."""
+    """Return all in memory; of more than `most` points so many, by weight, a row for each.
+
+    Of data that is not in memory a million rows are taken at most.
+    """
     sample_weight = in_memory(sample_weight, "sample_weight")
     n = row_count(X)
-    weights = frequencies(sample_weight, n) if most is not None and n else None
+    weights = frequencies(sample_weight, n) if n else None
+    most = LIMITS.points if most is None and is_elsewhere(X) else most
     if most is None or (n if weights is None else weights.sum()) <= most:
-        return in_memory(X, "X"), in_memory(y, "y"), sample_weight
+        if weights is None or (weights > 0).all():
+            return in_memory(X, "X"), in_memory(y, "y"), sample_weight
+        rows = np.flatnonzero(weights)  # the others are absent
+        return take_rows(X, rows, "X"), take_rows(y, rows, "y"), weights[rows]
     require_aligned(X, y)
     if weights is None:
         rows = _arrays.choose(seed, 40, n, most)

@@ -66,8 +66,8 @@ class InformationSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     task : {"auto", "classification", "regression"}
         Whether the target holds labels or numbers. "auto": by the rule for features, so say
         "classification" where more than ten whole numbers are classes.
-    missing : {"error", "value"}
-        What NaN is: an error, or a value of its own.
+    missing : {"value", "error"}
+        What NaN in X is: a value of its own, as in scikit-learn's trees, or an error.
     direction : {"forward", "backward"}
         Backward: begin with all features and take out the least needed. For criteria of the set.
     floating : bool
@@ -149,7 +149,7 @@ class InformationSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     feature_groups: Sequence[Any] | None = None
     must_include: Any = None
     task: str = "auto"
-    missing: str = "error"
+    missing: str = "value"
     direction: str = "forward"
     floating: bool = False
     start: str = "single"
