@@ -158,10 +158,12 @@ class NeighborInformation(BaseCriterion):
     ----------
     bandwidth : float
         Of the kernel :math:`\exp(-(x_i - x_j)^2 / \sigma^2)` on normal scores, for candidates. The
-        kernels of k chosen features are taken to the power min(1, 3/k), or 2 or 4 times that if
-        they predict better so.
+        kernels of k chosen features are taken to the power p = min(1, 3/k), or 2 or 4 times that if
+        they predict better so. A label counts for as many features as leave as few rows similar,
+        and its levels have a similarity of (1 - p)^2.
     smoothing : float
-        a: how many rows the mean, or the prediction of the chosen features, counts for.
+        a: how many rows the mean, or the prediction of the chosen features, counts for; of a
+        candidate 4 or 16 times as many if it predicts better so.
     rows : int or None
         Rows of a table that are looked at, drawn at random; None: all.
     """
