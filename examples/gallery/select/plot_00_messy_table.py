@@ -39,14 +39,14 @@ _ = exported.seek(0)
 
 # %%
 # Dates are parsed, identifiers are left out: a column with one value per row is not
-# informative about new rows. Missing numbers become a value of their own (``missing="value"``).
+# informative about new rows. Missing numbers become a value of their own.
 
 table = pd.read_csv(exported, parse_dates=["since"]).drop(columns="customer")
 X, y = table.drop(columns="status"), table["status"]
 
 from lorenyi.selection import InformationSelector
 
-selector = InformationSelector(missing="value").fit(X, y)
+selector = InformationSelector().fit(X, y)
 selector.path_
 
 # %%

@@ -101,6 +101,7 @@ class Block:
         self.is_number = target.numbers.shape[1] > 0
         np.fill_diagonal(self.t, 0.0)
         self.p = (self.t @ v) / self.others
+        self.tv = self.t * self.v
         self._given: Features = ()
         self._apart = np.zeros((2, n, n), np.float32)
 
@@ -125,7 +126,7 @@ class Block:
     def sums(self, w: np.ndarray) -> np.ndarray:
         """Return the sums over j of v w and of v w t for each row, without itself: rows x 2."""
         np.fill_diagonal(w, 0.0)
-        return np.stack([w @ self.v, np.vecdot(w, self.t * self.v)], axis=1).astype(np.float64)
+        return np.stack([w @ self.v, np.vecdot(w, self.tv)], axis=1).astype(np.float64)
 
     def shown(self, log: np.ndarray, before: Shown | None = None) -> Shown:
         """Return what weights of these logarithms show, given what was shown before."""
@@ -190,7 +191,7 @@ class Block:
         np.fill_diagonal(w, 0.0)
         both, parts = (
             np.empty((n, 2 * len(orders), n), np.float32),
-            (w * self.v, w * self.t * self.v),
+            (w * self.v, w * self.tv),
         )
         as_they_are = np.arange(n)
         for b, order in enumerate(orders):  # the kernels k stay, all else is permuted

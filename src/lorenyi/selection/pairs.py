@@ -43,7 +43,8 @@ class Pairs(Sampled):
         self.ranks, self.smoothing, self.seed, self.workers = ranks, smoothing, seed, workers
         table, self._weights = table.apart()
         standard = table.standardize
-        self._features = [prepared(v, bandwidth, ranks, standard) for v in table.features]
+        read = partial(prepared, bandwidth=bandwidth, ranks=ranks, standardize=standard)
+        self._features = parallel(read, table.features, workers)
         self._sizes = [_size(v) for v in table.features]
         self._target = prepared(table.target, 1.0, ranks, True)
         order = np.argsort(_arrays.hashed(seed, 41, len(table))[:, 0])
@@ -266,7 +267,7 @@ class Pairs(Sampled):
 
 def _size(variable: Variable) -> float:
     """Return for how many numbers a feature counts: each keeps a share of 1 / sqrt(5) of pairs."""
-    if not variable.values.any():
+    if variable.is_constant:
         return 0.0
     size = float(variable.numbers.shape[1])
     if variable.symbols.shape[1]:

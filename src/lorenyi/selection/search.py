@@ -33,7 +33,7 @@ class Search:
         self, selector: Any, table: Table, names: Sequence[str], first: Features, judge: Judge
     ) -> None:
         self.selector, self.names, self.first, self.judge = selector, names, first, judge
-        self.last = [i for i, feature in enumerate(table.features) if not feature.values.any()]
+        self.last = [i for i, feature in enumerate(table.features) if feature.is_constant]
         said = selector.categorical_features
         if selector.criterion.by_counts and (said is None or isinstance(said, str)):
             # Labels of a few rows each seem to be informative about anything.

@@ -34,6 +34,13 @@ class Variable:
         return _arrays.numbered(*self.numbers.T, *self.symbols.T)
 
     @property
+    def is_constant(self) -> bool:
+        """Whether all rows have the same values; missing ones are equal."""
+        X, S = self.numbers, self.symbols
+        same = (X[:1] == X) | (np.isnan(X) & np.isnan(X[:1]))
+        return bool(same.all() and (S[:1] == S).all())
+
+    @property
     def nominal(self) -> np.ndarray:
         """What is compared by equality: symbols, and whether a number is missing."""
         missing = np.isnan(self.numbers)
