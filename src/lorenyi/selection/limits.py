@@ -31,8 +31,8 @@ class Limits:
     batch: int = 12  # permutations at a time
     memory: int = 2**28  # bytes of sums of permuted candidates at a time
     spent: float = 0.8  # of the level, on the first look
-    ranks: int = 5  # permuted ones as good as the best at the level: power .62 where 1 has .50
-    clear: float = 5.0  # standard deviations above permuted ones at which no more are needed
+    ranks: int = 3  # permuted ones as good as the best at the level: power .50 where 1 has .42
+    clear: float = 4.0  # standard deviations above permuted ones at which no more are needed
     nulls: int = 20  # permutations of each feature alone, pooled
     # Bandwidths: powers of the weights.
     full: float = 3.0  # chosen features up to which they are not widened

@@ -74,17 +74,17 @@ class InformationSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         After each step forward, take out features without which the rest score better than any set
         of that size before. For criteria of the set.
     start : {"single", "pair", "triple"}
-        Begin with the best one, two or three columns together, untested, to find columns that are
-        informative only together (an exclusive or). For criteria of the set.
+        Begin with the best one, two or three columns together, to find columns that are informative
+        only together (an exclusive or). For criteria of the set.
     level : float
         Probability of choosing a feature, at a step, although none is informative.
     tol : float
         With "auto": a feature must add more than so many bits.
     n_permutations : int, optional
-        Compared with at each step, at least; by default as many as `level` needs (for 0.05, 19, or
-        24 and then 99 where a first look takes some rows only; for a `Renyi` entropy 30, to which a
-        curve is fitted). If given with a number of features, every step has a p-value, and none
-        ends the search.
+        Compared with at each step, at least; by default as many as `level` needs: for 0.05, 19, or
+        59 where these do not make it clear; where a first look takes some rows only, 24 or 74, and
+        then 99; for a `Renyi` entropy 30 or 120, to which a curve is fitted. If given with a number
+        of features, every step has a p-value, and none ends the search.
     max_seconds : float, optional
         No step is begun after that.
     n_jobs : int, optional
@@ -113,17 +113,19 @@ class InformationSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     relevance_p_values_ : array
         With "relevant": of each column by itself.
     categorical_, task_, kernel_, criterion_, feature_groups_
-        What was decided: which columns are categories, what the target is, with which kernel.
+        What was decided: which columns are categories, what the target is, with which kernel (of
+        `NeighborInformation` squared, on normal scores).
     n_features_in_, feature_names_in_
         As everywhere in scikit-learn.
 
     Notes
     -----
     Constant columns and columns that repeat a chosen one (up to shift, scale and, for categories,
-    names) add nothing: they are chosen only when no others are left. `sample_weight` holds
-    frequencies: weight 2 is a row given twice, 0 a row left out. Copies of rows do not predict each
-    other. Of more rows than the criterion looks at (16,000 by default), so many are drawn at
-    random; Dask collections and Parquet data are never collected. Sparse input is refused.
+    names) add nothing: they are chosen only when no others are left, and so are, by criteria that
+    count, labels of fewer than five rows a level. `sample_weight` holds frequencies: weight 2 is a
+    row given twice, 0 a row left out. Copies of rows do not predict each other. Of more rows than
+    the criterion looks at (16,000 by default), so many are drawn at random; of Dask collections and
+    Parquet data a million at most. Sparse input is refused.
 
     Examples
     --------
