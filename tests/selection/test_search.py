@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.datasets import load_breast_cancer
 
 from lorenyi import CollisionEntropy
 from lorenyi.selection import (
@@ -313,3 +314,78 @@ def test_options_that_do_not_fit_are_refused(options, message):
 def test_what_a_selection_does_not_use_is_refused():
     with pytest.raises(ValueError, match="pairs and seed have no meaning in a selection"):
         JMI(entropy=CollisionEntropy(pairs=10))
+
+
+# ------------------------------------------------------------------ what a path says
+
+
+def test_required_features_are_never_taken_out():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 5))
+    y = X[:, 0] + X[:, 1] > 0
+    back = InformationSelector(2, direction="backward", must_include=[4]).fit(X, y)
+    assert back.indices_[0] == 4
+    floating = InformationSelector(3, floating=True, must_include=[4]).fit(X, y)
+    assert floating.indices_[0] == 4
+    assert 4 not in floating.path_.dropped
+
+
+def test_copies_end_a_search_that_stops_by_itself():
+    x = np.random.default_rng(0).normal(size=200)
+    found = InformationSelector().fit(np.c_[x, 2 * x, x**3], x > 0)
+    assert len(found.indices_) == 1
+    assert found.path_.refused is None
+
+
+def test_scores_of_candidates_are_those_of_the_step():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 4))
+    path = InformationSelector(3).fit(X, X[:, 1] + 0.5 * X[:, 3] > 0).path_
+    for step in path:
+        place = step.candidates.tolist().index(step.feature)
+        assert step.scores[place] == pytest.approx(step.score)
+        assert step.scores[place] == step.scores.max()
+
+
+def test_features_that_were_not_chosen_are_ranked_by_the_last_step():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(800, 5))
+    y = 3 * X[:, 4] + 1.5 * X[:, 2] + 0.8 * X[:, 0] + 0.5 * rng.normal(size=800) > 0
+    found = InformationSelector(1).fit(X, y)
+    last = found.path_[-1]
+    others = [j for j in np.argsort(-last.scores) if j != last.feature]
+    assert found.ranking_[others].tolist() == [2, 3, 4, 5]
+    assert found.ranking_.tolist()[:3:2] == [3, 2]
+
+
+def test_what_the_smallest_set_leaves_out_is_named():
+    X, y = load_breast_cancer(return_X_y=True)
+    X = X[:, 20:]
+    whole = InformationSelector().fit(X, y).path_
+    small = InformationSelector("smallest").fit(X, y).path_
+    assert 0 < len(small) < len(whole)
+    assert small.refused.feature == whole[len(small)].feature
+
+
+def test_likely_pairs_are_compared_by_how_rare_they_are():
+    """A pair of wide kernels has more pairs of rows, and so larger sums, than a narrow one."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 1500)
+    rare = [np.where(rng.random(1500) < 0.05, 1 + y, 0) for _ in range(2)]
+    narrow = [np.where(y == 1, 1, -1) * (z := rng.normal(size=1500)), z]
+    variables = [
+        *(Variable(np.zeros((1500, 0)), x[:, None]) for x in rare),
+        *(Variable(x[:, None], np.zeros((1500, 0), int)) for x in narrow),
+    ]
+    engine = Pairs(Table(variables, Variable(np.zeros((1500, 0)), y[:, None])))
+    assert engine.likely_sets(np.arange(4), 2)[0][1] == (2, 3)
+
+
+def test_permuted_candidates_do_not_depend_on_each_other():
+    rng = np.random.default_rng(0)
+    variables = [Variable(rng.normal(size=(60, 1)), np.zeros((60, 0), int)) for _ in range(5)]
+    table = Table(variables, Variable(np.zeros((60, 0)), rng.integers(0, 2, (60, 1))))
+    x, look = np.arange(5), Look(1, 7)
+    judge = Estimated(NeighborInformation(), Pairs(table))
+    pieces = np.concatenate([judge._null(x[k : k + 1], (), look) for k in range(5)])
+    np.testing.assert_allclose(judge._null(x, (), look), pieces, atol=1e-6)
