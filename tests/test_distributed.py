@@ -416,3 +416,22 @@ def test_a_lost_scheduler_is_a_clear_error(tmp_path):
         for process in started:
             process.kill()
             process.wait()
+
+
+def test_chosen_columns_come_back_as_they_are(tmp_path, monkeypatch):
+    pd, da, dd = (pytest.importorskip(n) for n in ("pandas", "dask.array", "dask.dataframe"))
+    pa, pq, ds = (pytest.importorskip(f"pyarrow{n}") for n in ("", ".parquet", ".dataset"))
+    monkeypatch.setattr("lorenyi.distributed.collect", None)  # nothing is collected
+    X = pd.DataFrame(np.random.default_rng(0).normal(size=(300, 4)), columns=list("abcd"))
+    selector = InformationSelector(1).fit(X, X["c"] > 0)
+    frame = selector.transform(dd.from_pandas(X, 2))
+    assert isinstance(frame, dd.DataFrame)
+    assert list(frame.columns) == ["c"]
+    array = selector.transform(da.from_array(X.to_numpy(), chunks=100))
+    assert isinstance(array, da.Array)
+    assert array.shape == (300, 1)
+    pq.write_table(pa.Table.from_pandas(X), tmp_path / "x.parquet")
+    assert selector.transform(ds.dataset(tmp_path / "x.parquet")).column_names == ["c"]
+    for other in (da.ones((10, 3)), dd.from_pandas(X[list("bacd")], 2)):
+        with pytest.raises(ValueError, match="and was fitted with"):
+            selector.transform(other)

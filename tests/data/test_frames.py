@@ -67,3 +67,11 @@ def test_columns_of_every_library_are_read_unless_they_are_lazy(name):
 def test_a_subclass_of_a_frame_keeps_the_types_of_its_columns():
     table = {"a": [0.5, 1.5, 2.5], "b": ["u", "v", "u"]}
     assert repr(lr.gram(Own(table))) == repr(lr.gram(pd.DataFrame(table)))
+
+
+def test_a_column_may_have_any_name():
+    frame = pd.DataFrame(
+        {"type": [1.0, 2.0, 4.0], "iloc": [0.5, 2.0, 3.0], "chunks": [3.0, 1.0, 2.0]}
+    )
+    renamed = frame.set_axis(["a", "b", "c"], axis=1)
+    assert float(lr.entropy(frame)) == float(lr.entropy(renamed))

@@ -360,7 +360,6 @@ def test_features_that_were_not_chosen_are_ranked_by_the_last_step():
 
 def test_what_the_smallest_set_leaves_out_is_named():
     X, y = load_breast_cancer(return_X_y=True)
-    X = X[:, 20:]
     whole = InformationSelector().fit(X, y).path_
     small = InformationSelector("smallest").fit(X, y).path_
     assert 0 < len(small) < len(whole)
