@@ -83,6 +83,8 @@ def synthetic(n: int = 2000) -> Iterator[Table]:
 def folder(path: Path) -> Iterator[Table]:
     for file in sorted(path.glob("*.npz")):
         with np.load(file) as data:
+            if "X" not in data:  # images
+                continue
             X = data["X"].astype(np.float64)
             cat = data["cat"] if "cat" in data else np.zeros(X.shape[1], dtype=bool)
             yield Table(file.stem, X, data["y"], cat, data.get("truth"))
