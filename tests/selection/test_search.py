@@ -240,6 +240,8 @@ def test_a_score_far_above_its_permutations_needs_no_more_of_them():
     far = Values(10.0, null)
     assert far.p_value() == 0.05
     assert sum(size for _, _, size in far.looks) == 19
+    flat = Values(1.0, np.zeros(59))
+    assert flat.p_value() == 0.05
     near = Values(null[:19].max() + 0.1, np.r_[null[:19], np.full(40, -9.0)])
     assert near.p_value() == pytest.approx(1 / 60)
     assert [skipped for _, skipped, _ in near.looks] == [0, 12, *range(19, 59, 12)]

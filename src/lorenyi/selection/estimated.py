@@ -107,7 +107,8 @@ class Estimated:
         best = float(np.max(self.values(x, chosen, Look(blocks))[:, 0]))
         null, above = np.zeros(0), 0
         while len(null) < most and above <= allowed:
-            if len(null) >= least and best > null.mean() + LIMITS.clear * null.std() > null.max():
+            far = max(null.mean() + LIMITS.clear * null.std(), null.max()) if len(null) else math.inf
+            if len(null) >= least and best > far + LIMITS.equal:
                 break
             size = min(LIMITS.batch, (least if len(null) < least else most) - len(null))
             new = self._null(x, chosen, Look(blocks, size, len(null)))
