@@ -248,7 +248,7 @@ def test_a_score_far_above_its_permutations_needs_no_more_of_them():
 
 
 def test_permutations_end_when_too_many_do_as_well():
-    found = Values(0.5, np.r_[np.zeros(30), np.ones(3), np.zeros(30)])
+    found = Values(0.5, np.r_[np.linspace(-3, 0.4, 30), np.ones(3), np.zeros(30)])
     assert found.p_value() == pytest.approx((1 + 3) / (1 + 43))
 
 

@@ -107,9 +107,10 @@ class Estimated:
         best = float(np.max(self.values(x, chosen, Look(blocks))[:, 0]))
         null, above = np.zeros(0), 0
         while len(null) < most and above <= allowed:
-            far = max(null.mean() + LIMITS.clear * null.std(), null.max()) if len(null) else math.inf
-            if len(null) >= least and best > far + LIMITS.equal:
-                break
+            if len(null) >= least:
+                far = max(null.mean() + LIMITS.clear * null.std(), null.max())
+                if best > far + LIMITS.equal:
+                    break
             size = min(LIMITS.batch, (least if len(null) < least else most) - len(null))
             new = self._null(x, chosen, Look(blocks, size, len(null)))
             null = np.append(null, np.max(new, axis=0))
