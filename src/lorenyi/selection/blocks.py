@@ -93,7 +93,7 @@ class Block:
     def __init__(
         self, features: Sequence[Variable], target: Variable, v: np.ndarray, smoothing: float
     ) -> None:
-        self.features, self.smoothing = features, smoothing * np.array(LIMITS.smoothing)
+        self.features, self.smoothing = features, [smoothing * a for a in LIMITS.smoothing]
         self.v = v.astype(np.float32)  # how much each row counts
         self.others = v.sum() - v  # how much all others do
         self.n = n = len(target.numbers)
@@ -141,7 +141,7 @@ class Block:
         best = int(np.argmax(means))
         moves = np.zeros_like(self.t) if before is None else before.moves
         found = bits[:, best : best + 1], float(means[best]), moves
-        return Shown(log, sums, float(self.smoothing[best]), *found)
+        return Shown(log, sums, self.smoothing[best], *found)
 
     def bits(self, w: np.ndarray) -> np.ndarray:
         """Return the neighbor information of each row by weights w: rows x 1."""
@@ -161,7 +161,7 @@ class Block:
         Where few rows are similar the prediction is near the `prior`, in units of that mean.
         """
         # A row that shares its target with nobody predicts nothing, whatever the columns.
-        safe = np.where(p > 0, p, 1.0)
+        safe = np.where(p > 0, p, np.ones_like(p))
         ratio = (same / safe + smoothing * prior) / (total + smoothing)
         return np.where(p > 0, np.log2(ratio), 0.0)
 

@@ -100,10 +100,10 @@ class Pairs(Sampled):
 
         def of(k: int) -> list[np.ndarray]:
             block, total, same = self._blocks[k], sums[k][:, 0::2], sums[k][:, 1::2]
-            p, a = block.p[self.orders(look, k)].T[:, :, None], block.smoothing
-            before = block.predicted(total[:, :, :1], same[:, :, :1], p, 1.0, a[0])
+            p = block.p.astype(np.float32)[self.orders(look, k)].T[:, :, None]
+            before = block.predicted(total[:, :, :1], same[:, :, :1], p, 1.0, block.smoothing[0])
             rest = total[:, :, 1:], same[:, :, 1:], p, np.exp2(before)
-            return [block.predicted(*rest, each) for each in a]
+            return [block.predicted(*rest, a) for a in block.smoothing]
 
         rows = parallel(of, range(len(sums)), self.workers)
         found = np.array([self._mean(list(each), look) for each in zip(*rows, strict=True)])
