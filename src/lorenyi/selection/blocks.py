@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -45,19 +45,22 @@ def _kind(variable: Variable) -> tuple[int, int]:
     return variable.numbers.shape[1], variable.symbols.shape[1]
 
 
-def kernel(variables: Sequence[Variable], rows: slice) -> np.ndarray:
-    """Return the kernel of some rows with all, for variables of a kind: rows x n x variables."""
+def kernel(variables: Sequence[Variable], rows: Sequence[slice]) -> Iterator[np.ndarray]:
+    """Give the kernels of some rows with all, for variables of a kind: rows x n x variables."""
     kind = _kind(variables[0])
-    if kind == (1, 0):
-        x = np.array([v.numbers[:, 0] for v in variables]).T
-        difference = x[rows, None, :] - x[None, :, :]
-        np.multiply(difference, difference, out=difference)
-        return np.asarray(np.exp(np.negative(difference, out=difference), out=difference))
-    if kind == (0, 1):
-        x = np.array([v.symbols[:, 0] for v in variables]).T
-        return np.asarray(x[rows, None, :] == x[None, :, :], dtype=np.float32)
-    j = np.arange(len(variables[0].numbers))
-    return np.stack([np.exp(log_weights(apart(v, j[rows, None], j))) for v in variables], axis=2)
+    if kind in ((1, 0), (0, 1)):
+        x = np.array([(v.numbers if kind[0] else v.symbols)[:, 0] for v in variables]).T
+    for some in rows:
+        if kind == (1, 0):
+            difference = x[some, None, :] - x[None, :, :]
+            np.multiply(difference, difference, out=difference)
+            yield np.exp(np.negative(difference, out=difference), out=difference)
+        elif kind == (0, 1):
+            yield np.asarray(x[some, None, :] == x[None, :, :], dtype=np.float32)
+        else:
+            j = np.arange(len(variables[0].numbers))
+            each = [np.exp(log_weights(apart(v, j[some, None], j))) for v in variables]
+            yield np.stack(each, axis=2)
 
 
 def log_weights(
@@ -97,7 +100,7 @@ class Block:
         self.v = v.astype(np.float32)  # how much each row counts
         self.others = v.sum() - v  # how much all others do
         self.n = n = len(target.numbers)
-        self.t = kernel([target], slice(0, n))[:, :, 0].copy()
+        self.t = next(kernel([target], [slice(0, n)]))[:, :, 0].copy()
         self.is_number = target.numbers.shape[1] > 0
         np.fill_diagonal(self.t, 0.0)
         self.p = (self.t @ v) / self.others
@@ -206,8 +209,9 @@ class Block:
         pieces = [same[part] for same in kinds.values() for part in slices(len(same), LIMITS.wide)]
         for some in map(np.array, pieces):
             alike = [self.features[f] for f in features[some]]
-            for rows in slices(n, max(1, LIMITS.chunk // (n * len(some)))):
-                found[rows, :, 1 + some] = np.matmul(both[rows], kernel(alike, rows))
+            rows = list(slices(n, max(1, LIMITS.chunk // (n * len(some)))))
+            for at, own in zip(rows, kernel(alike, rows), strict=True):
+                found[at, :, 1 + some] = np.matmul(both[at], own)
         return found
 
     def pair_sums(
