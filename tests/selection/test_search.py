@@ -16,6 +16,7 @@ from lorenyi.selection import (
     JointInformation,
     NeighborInformation,
 )
+from lorenyi.selection.counts import equal_frequency
 from lorenyi.selection.estimated import Estimated
 from lorenyi.selection.pairs import Pairs
 from lorenyi.selection.sampled import Look
@@ -390,3 +391,70 @@ def test_permuted_candidates_do_not_depend_on_each_other():
     judge = Estimated(NeighborInformation(), Pairs(table))
     pieces = np.concatenate([judge._null(x[k : k + 1], (), look) for k in range(5)])
     np.testing.assert_allclose(judge._null(x, (), look), pieces, atol=1e-6)
+
+
+# ------------------------------------------------------------------ what a review found
+
+
+def test_rows_of_weight_zero_do_not_hide_what_is_wrong():
+    rng = np.random.default_rng(0)
+    X, w = rng.normal(size=(100, 4)), np.ones(100)
+    y, w[:5] = X[:, 0] > 0, 0
+    for wrong in (np.r_[y, y[:20]], y[:90], None):
+        with pytest.raises(ValueError, match=r"same rows|y is None"):
+            InformationSelector(1).fit(X, wrong, sample_weight=w)
+    masked = np.ma.masked_array(X, mask=np.isclose(X, X[50, 0]))
+    found = InformationSelector(1).fit(masked, y, sample_weight=w)
+    assert found.scores_ == InformationSelector(1).fit(masked[5:], y[5:]).scores_
+
+
+def test_a_triple_keeps_only_what_is_significant_beside_the_rest():
+    for seed in range(6):
+        X = np.random.default_rng(seed).normal(size=(300, 8))
+        found = InformationSelector(start="triple").fit(X, X[:, 0] * X[:, 1] > 0)
+        assert sorted(found.indices_) == [0, 1]
+
+
+def test_where_no_set_is_significant_single_features_are_looked_at():
+    found = 0
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(100, 8))
+        y = X[:, 0] + 1.5 * rng.normal(size=100) > 0
+        found += 0 in quiet(InformationSelector(start="pair"), X, y).indices_
+    assert found >= 5
+
+
+def test_a_start_has_no_copies_and_ranks_the_others():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 6))
+    y = X[:, 0] + 0.3 * rng.normal(size=200) > 0
+    found = InformationSelector(3, start="pair").fit(np.c_[X[:, 0], X], y)
+    assert not {0, 1} <= set(found.indices_.tolist())
+    X = rng.normal(size=(1000, 20))
+    y = 4 * X[:, 0] * X[:, 1] + X[:, 7] + 0.3 * rng.normal(size=1000) > 0
+    assert InformationSelector(2, start="pair").fit(X, y).ranking_[7] == 3
+
+
+def test_a_group_of_a_number_and_a_label_is_no_label_of_few_rows():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(100, 4))
+    y = (X[:, 0] > 0).astype(int)
+    X = np.column_stack([X[:, 0], rng.integers(0, 2, 100), X[:, 1:]])
+    found = InformationSelector(1, criterion=JMI(), feature_groups=[[0, 1]]).fit(X, y)
+    assert found.indices_.tolist() == [0, 1]
+
+
+def test_a_start_ends_in_time():
+    X = np.random.default_rng(0).normal(size=(600, 12))
+    y = X[:, 0] * X[:, 1] > 0
+    with pytest.warns(RuntimeWarning, match="max_seconds was over"):
+        InformationSelector(start="pair", max_seconds=1e-9).fit(X, y)
+    with pytest.raises(ValueError, match="must_include with given ones"):
+        InformationSelector(2, start="pair", must_include=[0]).fit(X, y)
+
+
+def test_bins_count_weights_as_repetitions():
+    x, w = np.arange(6.0), np.array([2, 3, 2, 3, 2, 3])
+    repeated = equal_frequency(np.repeat(x, w), 4)
+    assert equal_frequency(x, 4, w).tolist() == repeated[np.cumsum(w) - 1].tolist()

@@ -282,8 +282,9 @@ def row_count(x: Any) -> int:
 
 def take_columns(x: Any, wanted: np.ndarray, known: Sequence[str] | int, name: str = "X") -> Any:
     """Return some columns of data not in memory, which must have the known ones, or so many."""
-    table = getattr(x, "schema", x)
-    names = getattr(table, "names", getattr(table, "columns", None))
+    names = (
+        x.columns if hasattr(x, "columns") else getattr(getattr(x, "schema", None), "names", None)
+    )
     there = x.shape[1] if names is None else [str(n) for n in names]
     if isinstance(there, int) or isinstance(known, int):
         there, known = (k if isinstance(k, int) else len(k) for k in (there, known))
@@ -302,4 +303,4 @@ def take_rows(x: Any, rows: np.ndarray, name: str = "x") -> Any:
         return found.take(x, rows, name)
     if is_frame(x):
         return native_rows(x, rows)
-    return as_array(x, name)[rows]
+    return (x if isinstance(x, np.ma.MaskedArray) else as_array(x, name))[rows]

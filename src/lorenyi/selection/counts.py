@@ -18,9 +18,9 @@ class Counts(Sampled):
     def __init__(self, table: Table, bins: int, seed: int = 0) -> None:
         table, self._v = table.apart()
         self.seed, self.size = seed, len(table)
-        features = [binned(v, bins, self._v) for v in table.features]
+        features = [binned(v, bins, table.weights) for v in table.features]
         self.codes = [*features, np.zeros(self.size, dtype=np.int64)]  # the last is a constant
-        self.target = binned(table.target, bins, self._v)
+        self.target = binned(table.target, bins, table.weights)
         self.classes = int(self.target.max()) + 1
         # Rows come in an order of their content: groups are drawn, or they would be too much alike.
         order = np.argsort(_arrays.hashed(seed, 42, self.size)[:, 0])
@@ -71,13 +71,14 @@ def _dense(code: np.ndarray, classes: int = 1) -> np.ndarray:
     return np.asarray(np.unique(code // classes, return_inverse=True)[1] * classes + code % classes)
 
 
-def binned(variable: Variable, bins: int, v: np.ndarray) -> np.ndarray:
+def binned(variable: Variable, bins: int, weights: np.ndarray | None = None) -> np.ndarray:
     """Number the distinct rows of a variable, numbers in bins and missing ones in one of theirs."""
     found = np.full(variable.numbers.shape, bins)
     for x, own in zip(variable.numbers.T, found.T, strict=True):
         there = ~np.isnan(x)
         if there.any():
-            own[there] = equal_frequency(x[there], bins, v[there])
+            v = None if weights is None else weights[there]
+            own[there] = equal_frequency(x[there], bins, v)
     return _arrays.numbered(*found.T, *variable.symbols.T)
 
 
@@ -93,7 +94,7 @@ def equal_frequency(x: np.ndarray, bins: int, weights: np.ndarray | None = None)
     """
     order = np.argsort(x, kind="stable")
     reached = np.cumsum(np.ones(len(x)) if weights is None else weights[order])
-    unit = 1.0 if weights is None else float(weights.min())
-    places = np.floor(reached[-1] / unit * np.arange(1, bins + 1) / bins + 1e-9) - 1
-    edges = x[order][np.searchsorted(reached / unit, np.maximum(places, 0) + 0.5)]
+    places = np.floor(reached[-1] * np.arange(1, bins + 1) / bins + 1e-9) - 1
+    at = np.searchsorted(reached, np.maximum(places, 0), side="right")
+    edges = x[order][np.minimum(at, len(x) - 1)]
     return np.searchsorted(edges, x, side="left")

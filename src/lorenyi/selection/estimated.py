@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Sequence
 from typing import Any
 
@@ -130,11 +131,15 @@ class Estimated:
         scores = [float(self.values(np.array(s[-1:]), s[:-1], look)[0, 0]) for s in sets]
         return min(zip(sets, scores, strict=True), key=lambda item: (-item[1], item[0]))[0]
 
-    def set_p_value(self, candidates: np.ndarray, size: int, level: float) -> float:
-        """Compare the set that looks best with the best ones of permuted targets."""
+    def set_p_value(
+        self, candidates: np.ndarray, size: int, level: float, deadline: float
+    ) -> float:
+        """Compare the set that looks best with the best ones of permuted targets; 1 if late."""
         most = math.ceil(1 / level - 1e-9) - 1
         best, above, done = self.engine.likely_sets(candidates, size)[0][0], 0, 0
         while done < most and not above:
+            if time.monotonic() > deadline:
+                return 1.0
             done += 1
             above += self.engine.likely_sets(candidates, size, done)[0][0] <= best
         return (1 + above) / (1 + done)

@@ -62,6 +62,10 @@ def check(selector: Any) -> None:
     for said in ("floating=True", f"start={selector.start!r}"):
         if selector.direction == "backward" and asked[said]:
             raise ValueError(f"{said} is for direction='forward', not 'backward'")
+    if selector.must_include is not None and selector.start != "single":
+        raise ValueError(
+            f"start={selector.start!r} begins with the best features, must_include with given ones"
+        )
     is_pairs = isinstance(getattr(criterion, "entropy", CollisionEntropy()), CollisionEntropy)
     if ends(selector) and selector.start != "single" and not is_pairs:
         raise ValueError(

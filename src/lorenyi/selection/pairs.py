@@ -167,7 +167,8 @@ class Pairs(Sampled):
         Triples are those of the most likely features, each in turn as a weight. The target is
         permuted if the number of a permutation is given.
         """
-        found = self._likely(x, (), permutation)
+        every = LIMITS.shortlist if size == 2 else LIMITS.triples * len(x)  # has all features
+        found = self._likely(x, (), permutation, every)
         if size > 2:
             first = list(dict.fromkeys(f for _, pair in found for f in pair))[: LIMITS.triples]
             x = np.sort(first)
@@ -178,7 +179,7 @@ class Pairs(Sampled):
         return sorted(found)[: LIMITS.shortlist]
 
     def _likely(
-        self, x: np.ndarray, third: Features, permutation: int
+        self, x: np.ndarray, third: Features, permutation: int, most: int = LIMITS.shortlist
     ) -> list[tuple[float, Features]]:
         """Return pairs beside a third feature, the most likely first, with their statistics."""
         blocks = self.blocks(2 * LIMITS.first)
@@ -188,11 +189,7 @@ class Pairs(Sampled):
         plain, same, target, count = (sum(part) for part in zip(*sums, strict=True))
         z = (target / count * plain - same) / np.sqrt(np.maximum(plain, LEAST))
         a, b = np.triu_indices(len(x), 1)
-        order = np.argsort(z[a, b], kind="stable")
-        if not third:  # for triples all features, in this order
-            order = order[: max(LIMITS.shortlist, len(x) * LIMITS.triples)]
-        else:
-            order = order[: LIMITS.shortlist]
+        order = np.argsort(z[a, b], kind="stable")[:most].tolist()
         return [(float(z[a[k], b[k]]), (int(x[a[k]]), int(x[b[k]]), *third)) for k in order]
 
     def target_entropy(self) -> float:

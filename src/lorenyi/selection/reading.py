@@ -125,6 +125,7 @@ def looked_at(X: Any, y: Any, sample_weight: Any, most: int | None, seed: int) -
     if most is None or (n if weights is None else weights.sum()) <= most:
         if weights is None or (weights > 0).all():
             return in_memory(X, "X"), in_memory(y, "y"), sample_weight
+        require_aligned(X, y)
         rows = np.flatnonzero(weights)  # the others are absent
         return take_rows(X, rows, "X"), take_rows(y, rows, "y"), weights[rows]
     require_aligned(X, y)

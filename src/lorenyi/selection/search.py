@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from lorenyi import _arrays
 from lorenyi._progress import Reporter
 from lorenyi.selection import options
 from lorenyi.selection.certified import Certified
@@ -38,8 +39,8 @@ class Search:
         if selector.criterion.by_counts and (said is None or isinstance(said, str)):
             # Labels of a few rows each seem to be informative about anything.
             most = max(LIMITS.labels, table.total / LIMITS.cell)
-            labels = (i for i, v in enumerate(table.features) if v.symbols.shape[1])
-            self.last += [i for i in labels if table.features[i].values.max() >= most]
+            labels = ((i, v.symbols.T) for i, v in enumerate(table.features) if v.symbols.shape[1])
+            self.last += [i for i, s in labels if _arrays.numbered(*s).max() + 1 > most]
         self.same = table.repeated(selector.criterion.by_ranks)
         self.ends = options.ends(selector)
         self.count = options.count(selector, len(names), max(len(first), 1))
@@ -51,9 +52,8 @@ class Search:
         path = SelectionPath(self.names, self.judge.target_entropy)
         for feature in self.first:
             path.steps.append(self.judge.step(np.array([feature]), path.features))
-        if not self.first:
-            self._start(path)
-        while path.refused is None and len(path) < self.count:
+        halved = not self.first and self._start(path)
+        while len(path) < self.count:
             if self._late(f"after {len(path)} features"):
                 break
             chosen = path.features
@@ -62,11 +62,12 @@ class Search:
                 break
             step = self.judge.step(candidates, chosen)
             if self.ends or asked.n_permutations:
-                step = self._tested(step, chosen)
+                step = self._tested(step, chosen, 0.5 if halved and not chosen else 1.0)
                 if self.ends and not self._is_good(step):
                     path.refused = step
                     break
             path.steps.append(step)
+            path.dropped = [i for i in path.dropped if i != step.feature]
             done = f"feature {step.feature} of {len(candidates):,} candidates"
             report.step(f"{len(path)}: {done}, {step.score:.4f} bits")
             if asked.floating:
@@ -99,10 +100,11 @@ class Search:
             steps.append(self.judge.step(np.array(rest), done))
         return steps
 
-    def _tested(self, step: Step, chosen: Features) -> Step:
+    def _tested(self, step: Step, chosen: Features, share: float = 1.0) -> Step:
+        """Return a step with its p-value, for a test at a share of the level."""
         asked = self.selector
-        p = self.judge.p_value(step, chosen, asked.level, asked.n_permutations)
-        return replace(step, p_value=p, fitted=isinstance(self.judge, Certified))
+        p = self.judge.p_value(step, chosen, share * asked.level, asked.n_permutations)
+        return replace(step, p_value=min(p / share, 1.0), fitted=isinstance(self.judge, Certified))
 
     def _is_good(self, step: Step) -> bool:
         return bool(step.p_value <= self.selector.level + 1e-12 and step.gain > self.selector.tol)
@@ -118,28 +120,47 @@ class Search:
         )
         return True
 
-    def _start(self, path: SelectionPath) -> None:
-        """Begin with the best pair or triple, as a whole significant and then its last feature."""
+    def _start(self, path: SelectionPath) -> bool:
+        """Begin with the best pair or triple; tell whether half the level was spent on its test.
+
+        With "auto" it is tested as a whole, and then the least needed of its features beside the
+        others is tested as at every step, until one is significant.
+        """
         candidates, _ = self._candidates(())
+        once = {self.same[i]: i for i in candidates[::-1].tolist()}  # no copies of each other
+        candidates = np.sort(list(once.values()))
         size = {"single": 1, "pair": 2, "triple": 3}[self.selector.start]
         size = min(size, self.count, len(candidates))
         if size < 2:
-            return
-        path.steps = self._in_order(self.judge.best_set(candidates, size))
-        if not (self.ends and isinstance(self.judge, Estimated)):
-            return
-        p = self.judge.set_p_value(candidates, size, self.selector.level)
-        path.steps[0] = replace(path.steps[0], p_value=p)
-        if p > self.selector.level:
-            path.refused, path.steps = path.steps[0], []
-        while len(path) > 1:
-            *before, last = path.steps
-            chosen = path.features[:-1]
+            return False
+        steps = self._in_order(self.judge.best_set(candidates, size))
+        if self.ends and isinstance(self.judge, Estimated):
+            level = 0.5 * self.selector.level
+            p = min(2 * self.judge.set_p_value(candidates, size, level, self.deadline), 1.0)
+            steps = self._needed(steps, p) if p <= self.selector.level else []
+        if steps:
+            *before, last = (step.feature for step in steps)
+            every = self.judge.step(self._candidates(tuple(before))[0], tuple(before))
+            if every.feature == last:  # others are ranked by it
+                steps[-1] = replace(every, p_value=steps[-1].p_value)
+        path.steps = steps
+        return self.ends
+
+    def _needed(self, steps: list[Step], p: float) -> list[Step]:
+        """Return the features of a significant set without those that are not beside the others."""
+        features = [step.feature for step in steps]
+        while len(features) > 1:
+            worst = features[int(np.argmax(self.judge.without(tuple(features))))]
+            features.remove(worst)
+            steps = self._in_order(features)
+            chosen = tuple(step.feature for step in steps)
+            last = self.judge.step(np.array([worst]), chosen)
             every = replace(last, candidates=self._candidates(chosen)[0])
-            path.steps[-1] = last = replace(last, p_value=self._tested(every, chosen).p_value)
+            last = replace(last, p_value=self._tested(every, chosen).p_value)
             if self._is_good(last):
-                break
-            path.steps = before
+                return [replace(steps[0], p_value=p), *steps[1:], last]
+        only = replace(self._in_order(features)[0], p_value=p)
+        return [only] if self._is_good(only) else []
 
     def _candidates(self, chosen: Features) -> tuple[np.ndarray, bool]:
         """Return the features to choose from, and whether they may be informative."""
@@ -160,9 +181,17 @@ class Search:
             if worst is None or not scores[worst] > record[size] + LIMITS.tie:
                 return
             record[size] = scores[worst]
-            path.dropped.append(path.steps[worst].feature)
-            p_values = {step.feature: step.p_value for step in path.steps}
-            steps = self._in_order([i for i in path.features if i != path.dropped[-1]])
-            path.steps = [replace(step, p_value=p_values[step.feature]) for step in steps]
-            while self.ends and not path.steps[-1].gain > self.selector.tol:
-                path.dropped.append(path.steps.pop().feature)
+            old = {step.feature: step for step in path.steps}
+            path.dropped.insert(0, path.steps[worst].feature)
+            steps = self._in_order([i for i in path.features if i != path.dropped[0]])
+            new = ("score", "standard_error", "gain", "bounds", "rows")
+            path.steps = [
+                replace(old[step.feature], **{name: getattr(step, name) for name in new})
+                for step in steps
+            ]
+            while self.ends and self._is_last_useless(path):
+                path.dropped.insert(0, path.steps.pop().feature)
+
+    def _is_last_useless(self, path: SelectionPath) -> bool:
+        last = path.steps[-1]
+        return last.feature not in self.first and not last.gain > self.selector.tol

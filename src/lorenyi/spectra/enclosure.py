@@ -94,7 +94,8 @@ def coupled(T: np.ndarray, leak: np.ndarray, tau: float, least: float) -> np.nda
     It lies below the block diagonal of :math:`T + L'L / s` and :math:`(\tau + s) I`, for any
     s > 0: shares of the distance to tau of the `least` eigenvalue that matters are good ones.
     """
-    gap = max(least - tau, 0.1 * tau)
+    # Above zero also where nothing is outside and the least eigenvalue that matters is zero.
+    gap = max(least - tau, 0.1 * tau, 1e-12 * float(np.trace(T)), 1e-300)
     found = []
     for s in (3.0, 1.0, 0.3):
         values = _arrays.eigvalsh(T + leak / (s * gap))[::-1]
