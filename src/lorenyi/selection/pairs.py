@@ -185,8 +185,12 @@ class Pairs(Sampled):
         blocks = self.blocks(2 * LIMITS.first)
         look = Look(len(blocks), min(permutation, 1), max(permutation - 1, 0))
         tasks = [(block, self.orders(look, k)[0]) for k, block in enumerate(blocks)]
-        sums = parallel(lambda task: task[0].pair_sums(x, third, task[1]), tasks, self.workers)
-        plain, same, target, count = (sum(part) for part in zip(*sums, strict=True))
+        sums = [0.0] * 4
+        for k in range(0, len(tasks), cores()):  # a few at a time: they take memory
+            some = tasks[k : k + cores()]
+            each = parallel(lambda task: task[0].pair_sums(x, third, task[1]), some, self.workers)
+            sums = [sum(parts) for parts in zip(sums, *each, strict=True)]
+        plain, same, target, count = sums
         z = (target / count * plain - same) / np.sqrt(np.maximum(plain, LEAST))
         a, b = np.triu_indices(len(x), 1)
         order = np.argsort(z[a, b], kind="stable")[:most].tolist()

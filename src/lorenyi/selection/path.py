@@ -22,7 +22,7 @@ class Step:
         Chosen.
     score : float
         The criterion, in bits. For `NeighborInformation`, the most information that the features up
-        to this one show: each has the bandwidth that predicts best, so it never falls.
+        to this one show: each has the bandwidth that predicts best, so it never falls later.
     gain : float
         What the feature added to the score of the set; of criteria of pairs, the score.
     bounds : tuple of float

@@ -75,7 +75,8 @@ class InformationSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         of that size before. For criteria of the set.
     start : {"single", "pair", "triple"}
         Begin with the best one, two or three columns together, to find columns that are informative
-        only together (an exclusive or). For criteria of the set.
+        only together (an exclusive or). For criteria of the set. With "auto" that set is tested as
+        a whole at half the level, and its features beside each other.
     level : float
         Probability of choosing a feature, at a step, although none is informative.
     tol : float
@@ -84,7 +85,7 @@ class InformationSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         Compared with at each step, at least; by default as many as `level` needs: for 0.05, 19, or
         59 where these do not make it clear; where a first look takes some rows only, 24 or 74, and
         then 99; for a `Renyi` entropy 30 or 120, to which a curve is fitted. If given with a number
-        of features, every step has a p-value, and none ends the search.
+        of features, steps have p-values (required ones and a start have none) and none ends it.
     max_seconds : float, optional
         No step is begun after that.
     n_jobs : int, optional
@@ -121,11 +122,12 @@ class InformationSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     Notes
     -----
     Constant columns and columns that repeat a chosen one (up to shift, scale and, for categories,
-    names) add nothing: they are chosen only when no others are left, and so are, by criteria that
-    count, labels of fewer than five rows a level. `sample_weight` holds frequencies: weight 2 is a
-    row given twice, 0 a row left out. Copies of rows do not predict each other. Of more rows than
-    the criterion looks at (16,000 by default), so many are drawn at random; of Dask collections and
-    Parquet data a million at most. Sparse input is refused.
+    names) add nothing: they are chosen only when no others are left, and so are, by Shannon's and
+    Renyi's criteria, labels of more than ten levels with fewer than five rows in each.
+    `sample_weight` holds frequencies: weight 2 is a row given twice, 0 a row left out. Copies of
+    rows do not predict each other. Of more rows than the criterion looks at (16,000 by default), so
+    many are drawn at random; of Dask collections and Parquet data a million at most. Sparse input
+    is refused.
 
     Examples
     --------
@@ -204,13 +206,20 @@ class InformationSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             if wanted == "relevant":
                 chosen += self._relevant(judge, search, chosen)
         self._keep(path, chosen)
-        varied = len(search.last) < len(units) and table.target.values.any()
-        if not chosen and (path.refused is not None or not varied):
-            best = f"the best of {len(units)}, {path.best_refused}, is no more informative about y"
-            rows = f"{table.total:,.0f} rows (level={self.level:g}); ask for a number to choose it"
-            why = f"{best} than chance on {rows} all the same" if varied else "X or y is constant"
+        if not chosen and (why := self._why_nothing(path, search, table)):
             warnings.warn(f"no feature was selected: {why}", UserWarning, stacklevel=2)
         return self
+
+    def _why_nothing(self, path: SelectionPath, search: Search, table: Table) -> str:
+        """Return why nothing was chosen; nothing where time was over."""
+        count = len(table.features)
+        if len(search.last) < count and not table.target.is_constant:
+            rows = f"{table.total:,.0f} rows (level={self.level:g}); ask for a number to choose it"
+            best = f"the best of {count}, {path.best_refused}, is no more informative about y than"
+            return f"{best} chance on {rows} all the same" if path.refused is not None else ""
+        if all(feature.is_constant for feature in table.features) or table.target.is_constant:
+            return "X or y is constant"
+        return "labels have fewer than five rows a level; ask for a number, or group their levels"
 
     def _judge(self, table: Table, seed: int) -> Any:
         """Return what compares candidates of a table by the criterion."""
