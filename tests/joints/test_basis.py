@@ -5,7 +5,6 @@ import pytest
 
 import lorenyi as lr
 from lorenyi.joints.basis import Basis
-from lorenyi.joints.chosen import Tiled
 from lorenyi.spectra.enclosure import Block, coupled, outside
 
 RANK = 20
@@ -133,14 +132,6 @@ def test_coupled_eigenvalues_stay_below(seed, coupling):
     if coupling == 0.01:  # and not far: theta alone would not do
         assert np.any(true[:10] > theta[:10])
         assert np.max(bound[:10] - true[:10]) < 0.05
-
-
-def test_a_matrix_that_is_made_anew_has_the_same_products():
-    rng = np.random.default_rng(0)
-    phi, X = rng.normal(size=(2, 700, 5)).astype(np.float32)
-    K = matrix(3, m=700).astype(np.float32)
-    J = (phi @ phi.T) * K
-    assert np.allclose(Tiled(phi, K) @ X, J @ X, rtol=1e-4, atol=1e-5 * np.abs(J @ X).max())
 
 
 def test_what_was_bound_before_need_not_be_bound_again():

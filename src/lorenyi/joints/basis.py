@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -18,8 +17,6 @@ from lorenyi.joints.chosen import Part
 from lorenyi.joints.limits import LIMITS
 from lorenyi.spectra import Spectrum, enclosure
 from lorenyi.spectra.enclosure import FAILURE, Block, Pair, enclosed, outside
-
-Matrix: TypeAlias = Any  # has a product with columns, a length and a dtype
 
 OUTSIDE = 2.0  # times the least Ritz value: a guess of what is outside, at which columns stop
 
@@ -30,7 +27,7 @@ class Basis:
     It starts from columns near the leading eigenvectors of J, about orthogonal.
     """
 
-    def __init__(self, J: Matrix, near: np.ndarray, block: Block) -> None:
+    def __init__(self, J: np.ndarray, near: np.ndarray, block: Block) -> None:
         Q = _orthonormal(near.astype(J.dtype, copy=False))
         if Q is None:
             raise np.linalg.LinAlgError("columns that depend on each other are no basis")
@@ -53,7 +50,7 @@ class Basis:
         W = self.V @ (S[:, keep] / np.sqrt(theta[keep])).astype(self.V.dtype)
         return np.asarray(np.maximum(_arrays.eigvalsh((W.T @ W).astype(np.float64))[::-1], 0.0))
 
-    def grow(self, J: Matrix) -> bool:
+    def grow(self, J: np.ndarray) -> bool:
         """Multiply the main directions of the residuals, too, if they are any."""
         sizes, Z = _arrays.eigh(self.leak)
         count = int(np.sum(sizes > LIMITS.residual * sizes[-1]))
@@ -72,7 +69,7 @@ class Basis:
         """What is probably the largest eigenvalue outside Q."""
         return min(self.tau, self.ratio * float(self.theta[-1]))
 
-    def prove(self, J: Matrix, seed: int) -> bool:
+    def prove(self, J: np.ndarray, seed: int) -> bool:
         """Bound what is outside Q, if that was not done or Q has grown; tell whether it could."""
         if self.tau > OUTSIDE * self.guess:
             self.tau = min(self.tau, outside(J, self.Q, seed, self.guess))
@@ -88,8 +85,7 @@ class Basis:
 class Products:
     """The diagonal blocks of a joint: a basis for each; of small ones, all eigenvalues.
 
-    With `twice` the start is multiplied as well, which a bound from below does not need. In float64
-    (`double`) it may go on from where `before` in float32 ended.
+    With `twice` the start is multiplied as well, which a bound from below does not need.
     """
 
     def __init__(
@@ -99,22 +95,18 @@ class Products:
         *,
         twice: bool = True,
         double: bool = False,
-        before: Products | None = None,
     ) -> None:
-        self.parts, self.seed, self.double, self.held = parts, seed, double, dict[int, Matrix]()
+        self.parts, self.seed, self.double, self.held = parts, seed, double, dict[int, np.ndarray]()
         self.small = [_whole(part) for part in parts if part.is_small]
         self.bases: dict[int, Basis] = {}
         for i, part in enumerate(parts):
             if not part.is_small:
                 J = self.matrix(i)
-                if before is not None:
-                    near = before.bases[i].Q
-                else:
-                    near = part.near(math.ceil(LIMITS.start * part.share)).astype(J.dtype)
-                    near = J @ near if twice else near
+                near = part.near(math.ceil(LIMITS.start * part.share)).astype(J.dtype)
+                near = J @ near if twice else near
                 self.bases[i] = Basis(J, near, part.block(double))
 
-    def matrix(self, i: int) -> Matrix:
+    def matrix(self, i: int) -> np.ndarray:
         """Return the matrix of a block, made anew if it was given up."""
         if i not in self.held:
             self.held[i] = self.parts[i].matrix(self.double)

@@ -13,12 +13,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, ClassVar, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from lorenyi import _arrays
-from lorenyi.data.sources import slices
 from lorenyi.gram import Gram
 from lorenyi.joints.columns import (
     Column,
@@ -264,17 +263,14 @@ class Part:
         Z = Z[:, -count:] / np.sqrt(values[-count:])
         return np.asarray(G @ np.ascontiguousarray(Z, dtype=G.dtype))
 
-    def matrix(self, double: bool) -> Any:
-        """Return the matrix: in float64, or in float32 and less what the factor leaves out.
-
-        The latter is made anew for each product where it is large and K need not be rearranged.
-        """
+    def matrix(self, double: bool) -> np.ndarray:
+        """Return the matrix: in float64, or in float32 and less what the factor leaves out."""
         root, K, gram = np.sqrt(self.weights)[:, None], self.chosen.kernel, self.chosen.gram
         if not double:
             phi = (root * self.column.factor[self.v]).astype(np.float32)
-            tiled = Tiled(phi, taken(K, self.g))
-            large = len(self) > LIMITS.stored and tiled.K.base is not None
-            return tiled if large else tiled.rows(slice(None))
+            J: np.ndarray = phi @ phi.T
+            J *= taken(K, self.g)
+            return J
         J = self.column.kernel(self.v)
         J *= root
         J *= root.T
@@ -299,31 +295,6 @@ class Part:
         # A factor's entries are sums of as many products as it has columns.
         relative = self.chosen.roundoff + (4 + self.column.factor.shape[1]) * EPS
         return Block(self.share, self.mass, relative, largest, self.column.rest)
-
-
-@dataclass(frozen=True)
-class Tiled:
-    r"""A matrix :math:`\Phi \Phi' \circ K` that is made anew for each product, row by row.
-
-    To make some rows costs less than to read them from memory.
-    """
-
-    phi: np.ndarray
-    K: np.ndarray
-    dtype: ClassVar[np.dtype[np.float32]] = np.dtype(np.float32)
-
-    def __len__(self) -> int:
-        return len(self.phi)
-
-    def rows(self, rows: slice) -> np.ndarray:
-        """Return some rows."""
-        J = self.phi[rows] @ self.phi.T
-        J *= self.K[rows]
-        return np.asarray(J)
-
-    def __matmul__(self, X: np.ndarray) -> np.ndarray:
-        """Return the product with some columns."""
-        return np.concatenate([self.rows(some) @ X for some in slices(len(self), 256)])
 
 
 def _counted(code: np.ndarray, size: int, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -122,7 +122,7 @@ class Joints:
             joined = None if chosen is None else chosen.join(column, labelled)
             large = many if joined is None else joined.most > LIMITS.pairs
             gram = partial(self._gram, (*given, i), target)
-            joint.until(wanted, Way(gram, joined, len(given) < 2, large and bool(given)))
+            joint.until(wanted, Way(gram, joined, large and bool(given)))
 
         tasks = list(zip(missing, columns, strict=True))
         parallel(counted(learn, len(tasks), "candidates"), tasks, self.workers)

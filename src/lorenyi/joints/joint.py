@@ -48,7 +48,6 @@ class Way(NamedTuple):
 
     gram: Callable[[], Gram]  # of all variables
     joined: Joined | None  # made of what is kept of the chosen features
-    smooth: bool = False  # a Cholesky factor is cheaper than a product with the matrix
     large: bool = False  # too many rows for either
 
 
@@ -96,7 +95,7 @@ class Joint:
             self._look(joined)
         floor = LIMITS.single if joined is None else joined.chosen.floor
         fine = wanted.side == "both" and wanted.tol < floor
-        solve = way.smooth or way.large or joined is None or rank is None
+        solve = way.large or joined is None or rank is None
         solve = solve or (fine and joined is not None and joined.chosen.is_smooth)
         while not self.met(wanted) and not wanted.cheap:
             last = solve or self._stuck
@@ -184,12 +183,8 @@ class Joint:
             if seen is None:
                 seed = solver.seed if isinstance(solver, Auto) else 0
                 seen = Products(joined.parts, seed, twice=not upper, double=fine)
-            elif not (fine or self._slow) or seen.double:
-                self._stuck = not seen.grow()
-            elif joined.chosen.is_smooth:
-                self._stuck = True
-            else:
-                seen = Products(joined.parts, seen.seed, double=True, before=seen)
+            else:  # where rounding is what is left, a solver goes on
+                self._stuck = ((fine or self._slow) and not seen.double) or not seen.grow()
             self._seen = seen
             if upper and not self._stuck:
                 self._by_values(seen)

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 class Limits:
     """Where one way is better than another, measured on one core of two."""
 
-    stored: int = 4_000  # rows up to which a matrix is stored between products: 64 MB
     bounded: int = 300  # rows of a block from which bounds are cheaper than all eigenvalues: 5 ms
     # Rows up to which kernels are kept in float64 and all eigenvalues are computed: they take the
     # 0.2 s that a proof by a solver takes.
