@@ -53,6 +53,8 @@ class Search:
         for feature in self.first:
             path.steps.append(self.judge.step(np.array([feature]), path.features))
         halved = not self.first and self._start(path)
+        for k, step in enumerate(path, start=1):
+            report.step(f"{k}: feature {step.feature} given, {step.score:.4f} bits")
         while len(path) < self.count:
             if self._late(f"after {len(path)} features"):
                 break
