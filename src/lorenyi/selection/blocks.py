@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from itertools import groupby, pairwise
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -35,32 +35,47 @@ def apart(variable: Variable, i: np.ndarray, j: np.ndarray) -> np.ndarray:
     """Return how far rows i and j are apart: squared distances, and how many labels differ."""
     found = np.zeros((2, *np.broadcast_shapes(i.shape, j.shape)), np.float32)
     for x in variable.numbers.T:
-        found[0] += (x[i] - x[j]) ** 2
+        difference = x[i] - x[j]
+        difference *= difference
+        found[0] += difference
     for x in variable.symbols.T:
         found[1] += x[i] != x[j]
     return found
 
 
-def _kind(variable: Variable) -> tuple[int, int]:
+def kind(variable: Variable) -> tuple[int, int]:
+    """Return how many numbers and symbols a variable has."""
     return variable.numbers.shape[1], variable.symbols.shape[1]
 
 
-def kernel(variables: Sequence[Variable], rows: Sequence[slice]) -> Iterator[np.ndarray]:
-    """Give the kernels of some rows with all, for variables of a kind: rows x n x variables."""
-    kind = _kind(variables[0])
-    if kind in ((1, 0), (0, 1)):
-        x = np.array([(v.numbers if kind[0] else v.symbols)[:, 0] for v in variables]).T
+def kernel(
+    variables: Sequence[Variable], rows: Sequence[slice], last: bool = False
+) -> Iterator[np.ndarray]:
+    """Give the kernels of some rows with these and all below, for variables of a kind.
+
+    They are variables x rows x rows, in memory that the next ones take: that of a pair of rows is
+    in one piece for each variable, or for all variables if these come `last`.
+    """
+    one, n, c = kind(variables[0]), len(variables[0].numbers), len(variables)
+    if one in ((1, 0), (0, 1)):
+        x = np.array([(v.numbers if one[0] else v.symbols)[:, 0] for v in variables])
+        x = np.asfortranarray(x) if last else x
+    memory = np.empty(max(some.stop - some.start for some in rows) * n * c, np.float32)
     for some in rows:
-        if kind == (1, 0):
-            difference = x[some, None, :] - x[None, :, :]
-            np.multiply(difference, difference, out=difference)
-            yield np.exp(np.negative(difference, out=difference), out=difference)
-        elif kind == (0, 1):
-            yield np.asarray(x[some, None, :] == x[None, :, :], dtype=np.float32)
+        size, below = some.stop - some.start, slice(some.start, n)
+        part = memory[: size * (n - some.start) * c]
+        shaped = part.reshape(size, -1, c).transpose(2, 0, 1) if last else part.reshape(c, size, -1)
+        if one == (1, 0):
+            np.subtract(x[:, some, None], x[:, None, below], out=shaped)
+            np.multiply(shaped, shaped, out=shaped)
+            np.exp(np.negative(shaped, out=shaped), out=shaped)
+        elif one == (0, 1):
+            np.equal(x[:, some, None], x[:, None, below], out=shaped)
         else:
-            j = np.arange(len(variables[0].numbers))
-            each = [np.exp(log_weights(apart(v, j[some, None], j))) for v in variables]
-            yield np.stack(each, axis=2)
+            j = np.arange(n)
+            for own, v in zip(shaped, variables, strict=True):
+                own[:] = np.exp(log_weights(apart(v, j[some, None], j[below])))
+        yield shaped
 
 
 def log_weights(
@@ -100,22 +115,30 @@ class Block:
         self.v = v.astype(np.float32)  # how much each row counts
         self.others = v.sum() - v  # how much all others do
         self.n = n = len(target.numbers)
-        self.t = next(kernel([target], [slice(0, n)]))[:, :, 0].copy()
+        self.t = next(kernel([target], [slice(0, n)]))[0].copy()
         self.is_number = target.numbers.shape[1] > 0
         np.fill_diagonal(self.t, 0.0)
         self.p = (self.t @ v) / self.others
         self.tv = self.t * self.v
+        groups = np.arange(n) % min(LIMITS.groups, n)
+        self.groups = np.equal(groups, np.unique(groups)[:, None]) * v  # left out in turn
         self._given: Features = ()
-        self._apart = np.zeros((2, n, n), np.float32)
+        self._apart = self._last = np.zeros((2, n, n), np.float32)
 
     def apart(self, given: Features) -> np.ndarray:
         """Return how far all rows are apart in some features together."""
         if given[: len(self._given)] != self._given:
             self._given, self._apart = (), np.zeros_like(self._apart)
         for feature in given[len(self._given) :]:
-            self._apart = self._apart + self.apart_in(feature)
+            self._last = self.apart_in(feature)
+            self._apart = self._apart + self._last
         self._given = given
         return self._apart
+
+    def last_apart(self, given: Features) -> np.ndarray:
+        """Return how far all rows are apart in the last of some features."""
+        self.apart(given)
+        return self._last
 
     def apart_in(self, feature: int) -> np.ndarray:
         """Return how far all rows are apart in one feature."""
@@ -139,7 +162,7 @@ class Block:
         """Return what sums of weights show, with the smoothing that predicts best."""
         prior = 1.0 if before is None else np.exp2(before.bits)
         total, same, p = sums[:, :1], sums[:, 1:], self.p[:, None]
-        bits = np.hstack([self.predicted(total, same, p, prior, a) for a in self.smoothing])
+        bits = self.predicted(total, same, p, prior, np.array(self.smoothing))
         means = self.v @ bits / self.n
         best = int(np.argmax(means))
         moves = np.zeros_like(self.t) if before is None else before.moves
@@ -157,7 +180,7 @@ class Block:
         same: np.ndarray,
         p: np.ndarray,
         prior: np.ndarray | float,
-        smoothing: float,
+        smoothing: float | np.ndarray,
     ) -> np.ndarray:
         """Return log2 of the predicted over the mean probability of each row's own target.
 
@@ -185,34 +208,46 @@ class Block:
         moved[self.p == 0] = 0.0
         return shown._replace(moves=np.float32(1 / math.log(2)) * moved)
 
-    def sums_with(self, w: np.ndarray, features: np.ndarray, orders: np.ndarray) -> np.ndarray:
-        """Return the sums over j of v w k and of v w t k: rows x 2 orders x (1 + candidates).
-
-        The first candidate is a constant.
-        """
-        n = self.n
+    def sums_with(self, w: np.ndarray, features: np.ndarray) -> np.ndarray:
+        """Return the sums over j of v w k and of v w t k: 2 x rows x 1 x candidates."""
         np.fill_diagonal(w, 0.0)
-        both, parts = (
-            np.empty((n, 2 * len(orders), n), np.float32),
-            (w * self.v, w * self.tv),
-        )
-        as_they_are = np.arange(n)
-        for b, order in enumerate(orders):  # the kernels k stay, all else is permuted
-            for k, part in enumerate(parts):
-                plain = np.array_equal(order, as_they_are)
-                both[:, 2 * b + k] = part if plain else part[order].take(order, axis=1)
-        kinds = defaultdict(list)
-        for k, f in enumerate(features.tolist()):
-            kinds[_kind(self.features[f])].append(k)
-        found = np.empty((n, 2 * len(orders), 1 + len(features)), np.float32)
-        both.sum(axis=2, out=found[:, :, 0])
-        pieces = [same[part] for same in kinds.values() for part in slices(len(same), LIMITS.wide)]
-        for some in map(np.array, pieces):
-            alike = [self.features[f] for f in features[some]]
-            rows = list(slices(n, max(1, LIMITS.chunk // (n * len(some)))))
-            for at, own in zip(rows, kernel(alike, rows), strict=True):
-                found[at, :, 1 + some] = np.matmul(both[at], own)
-        return found
+        found = np.zeros((2, len(features), self.n), np.float32)
+        for some, at, k in self._kernels(features, *LIMITS.plain):
+            rest = slice(at.stop, self.n)
+            for sums, by in zip(found, (w, self.t), strict=True):
+                k *= by[at, at.start :]
+                sums[some, at] += k @ self.v[at.start :]
+                sums[some, rest] += self.v[at] @ k[:, :, at.stop - at.start :]
+        return found.transpose(0, 2, 1)[:, :, None]
+
+    def permuted_sums(self, w: np.ndarray, features: np.ndarray, orders: np.ndarray) -> np.ndarray:
+        """Return the same with all but the candidates permuted: 2 x rows x orders x candidates."""
+        np.fill_diagonal(w, 0.0)
+        both = np.empty((self.n, 2, len(orders), self.n), np.float32)
+        for a, part in enumerate((w * self.v, w * self.tv)):
+            for b, order in enumerate(orders):
+                both[:, a, b] = part[order].take(order, axis=1)
+        weights = both.reshape(self.n, -1, self.n)
+        found = np.zeros((*weights.shape[:2], len(features)), np.float32)
+        for some, at, k in self._kernels(features, *LIMITS.permuted, True):
+            rest, below = slice(at.stop, self.n), k[:, :, at.stop - at.start :]
+            found[at, :, some] += weights[at, :, at.start :] @ k.transpose(1, 2, 0)
+            found[rest, :, some] += weights[rest, :, at] @ below.transpose(2, 1, 0)
+        return found.reshape(*both.shape[:3], -1).swapaxes(0, 1)
+
+    def _kernels(
+        self, features: np.ndarray, most: int, rows: int, last: bool = False
+    ) -> Iterator[tuple[slice, slice, np.ndarray]]:
+        """Give some candidates in a row that are of a kind, some rows, and their `kernel`."""
+        strips, ends = list(slices(self.n, rows)), [0]
+        for _, same in groupby(kind(self.features[f]) for f in features):
+            ends.append(ends[-1] + len(list(same)))
+        for first, end in pairwise(ends):
+            for part in slices(end - first, most):
+                some = slice(first + part.start, first + part.stop)
+                alike = [self.features[f] for f in features[some]]
+                for at, found in zip(strips, kernel(alike, strips, last), strict=True):
+                    yield some, at, found
 
     def pair_sums(
         self, features: np.ndarray, third: Features, order: np.ndarray

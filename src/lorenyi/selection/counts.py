@@ -40,10 +40,6 @@ class Counts(Sampled):
                 self._known[given, i] = self._entropies(self.codes[i], both, self._v)
         return np.stack([self._known[given, i] for i in candidates.tolist()], axis=1)
 
-    def alone(self, given: Features, look: Look) -> np.ndarray:
-        """Return S(given) and S(given, y) of the rows as they are: 2 x (1 + groups)."""
-        return np.asarray(self.joint(np.array([-1]), given, Look(1))[:, 0])
-
     def _both(self, given: Features) -> np.ndarray:
         """Number the distinct rows of some features and the target, which is the last digit."""
         code = np.zeros(self.size, dtype=np.int64)

@@ -44,9 +44,9 @@ class Limits:
     # of six levels in 1,000 rows two are found beside each other in place of all.
     smoothing: tuple[float, ...] = 1.0, 4.0, 16.0
     together: tuple[float, ...] = 2.0, 1.0, 0.5  # of all: a copy narrows, pairs tell together
-    # Pieces of a block's kernel, which stay in the cache.
-    chunk: int = 2**18  # numbers
-    wide: int = 64  # candidates
+    # Candidates and rows of a piece of a kernel: of small ones threads wait for each other.
+    plain: tuple[int, int] = 16, 128
+    permuted: tuple[int, int] = 64, 16  # products of matrices
     # Certified scores, in bits.
     tie: float = 1e-9  # narrower intervals that overlap are equal
     coarse: float = 0.1  # width of entropies at the first look, which drops most candidates

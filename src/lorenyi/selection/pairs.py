@@ -11,18 +11,21 @@ each row; kernels are computed where they are needed, as to read them from memor
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from lorenyi import _arrays
 from lorenyi._progress import counted
 from lorenyi._threads import cores, parallel
-from lorenyi.selection.blocks import LEAST, Block, Powers, Shown, log_weights, prepared
+from lorenyi.selection.blocks import LEAST, Block, Powers, Shown, kind, log_weights, prepared
 from lorenyi.selection.limits import LIMITS
 from lorenyi.selection.sampled import Features, Look, Sampled, replicated, standard_errors
 from lorenyi.selection.table import Table, Variable
+
+Quantities: TypeAlias = Callable[[Block, np.ndarray, np.ndarray, np.ndarray], np.ndarray]
 
 
 class Pairs(Sampled):
@@ -44,7 +47,9 @@ class Pairs(Sampled):
         table, self._weights = table.apart()
         standard = table.standardize
         read = partial(prepared, bandwidth=bandwidth, ranks=ranks, standardize=standard)
-        self._features = parallel(read, table.features, workers)
+        constant = Variable(np.zeros((len(table), 1)), np.zeros((len(table), 0), dtype=np.int64))
+        self._features = parallel(read, [*table.features, constant], workers)
+        self._kinds = [kind(v) for v in self._features]
         self._sizes = [_size(v) for v in table.features]
         self._target = prepared(table.target, 1.0, ranks, True)
         order = np.argsort(_arrays.hashed(seed, 41, len(table))[:, 0])
@@ -53,7 +58,7 @@ class Pairs(Sampled):
         self._rows = order[: self.count * self.size].reshape(self.count, self.size)
         self._blocks: list[Block] = []
         self._powers: tuple[Features, Powers] = (), (1.0, 1.0)
-        self._looked: tuple[object, list[int], list[np.ndarray]] = (), [], []  # sums of a look
+        self._known: dict[tuple[Any, ...], tuple[int, list[int], Any]] = {}  # sums of blocks
         self._path: tuple[Features, Sequence[Shown]] = (), []
 
     def first(self, candidates: int) -> int:
@@ -71,21 +76,7 @@ class Pairs(Sampled):
 
     def joint(self, candidates: np.ndarray, given: Features, look: Look) -> np.ndarray:
         """Return S(x, given) and S(x, given, y) of order 2, without self-pairs: 2 x c x r."""
-        sums = self._sums(candidates, given, (1.0, 1.0), look)
-        return self._collisions([each[:, :, 1:] for each in sums], look)
-
-    def alone(self, given: Features, look: Look) -> np.ndarray:
-        """Return S(given) and S(given, y) of the rows as they are: 2 x (1 + groups)."""
-        blocks = self.blocks(look.blocks)
-        sums = parallel(lambda b: b.sums(b.weights(given))[:, :, None], blocks, self.workers)
-        return self._collisions(sums, Look(look.blocks))[:, 0]
-
-    def _collisions(self, sums: list[np.ndarray], look: Look) -> np.ndarray:
-        others = [self._blocks[k].others[self.orders(look, k)].T for k in range(len(sums))]
-        both = (
-            [s[:, k::2] / m[:, :, None] for s, m in zip(sums, others, strict=True)] for k in (0, 1)
-        )
-        means = np.array([self._mean(rows, look) for rows in both])
+        means = self._means(_shares, candidates, given, (1.0, 1.0), look)
         if not look.permutations:  # a row is first in as many pairs as it is second
             means = 2 * means - means[:, :, :1]
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -96,17 +87,7 @@ class Pairs(Sampled):
 
         Where few rows are similar in all of them, those similar in the given ones predict.
         """
-        sums = self._sums(candidates, given, self.powers(given), look)
-
-        def of(k: int) -> list[np.ndarray]:
-            block, total, same = self._blocks[k], sums[k][:, 0::2], sums[k][:, 1::2]
-            p = block.p.astype(np.float32)[self.orders(look, k)].T[:, :, None]
-            before = block.predicted(total[:, :, :1], same[:, :, :1], p, 1.0, block.smoothing[0])
-            rest = total[:, :, 1:], same[:, :, 1:], p, np.exp2(before)
-            return [block.predicted(*rest, a) for a in block.smoothing]
-
-        rows = parallel(of, range(len(sums)), self.workers)
-        found = np.array([self._mean(list(each), look) for each in zip(*rows, strict=True)])
+        found = self._means(_predictions, candidates, given, self.powers(given), look)
         if look.permutations:
             return np.asarray(found.max(axis=0))
         return np.asarray(found[np.argmax(found[:, :, 0], axis=0), np.arange(found.shape[1])])
@@ -118,9 +99,9 @@ class Pairs(Sampled):
         def of(block: Block) -> np.ndarray:
             apart = block.apart(given)
             rest = [log_weights(apart - block.apart_in(f), *powers) for f in given]
-            return np.concatenate([block.bits(np.exp(log)) for log in rest], axis=1)[:, None]
+            return np.concatenate([block.bits(np.exp(log)) for log in rest], axis=1)
 
-        return self._mean(parallel(of, self.blocks(look.blocks), self.workers), look)
+        return self._mean(parallel(of, self.blocks(look.blocks), self.workers))
 
     def reached(self, features: Features) -> np.ndarray:
         """Return the most information that features in this order show, each with its bandwidth.
@@ -138,22 +119,22 @@ class Pairs(Sampled):
             best = int(np.argmax(np.sum(tried, axis=0)))
             found = parallel(partial(_longer, known, best), before, self.workers)
             # A constant adds nothing, though similar rows then count twice.
-            constant = [block.smoothed(old.log, old.sums, old) for block, old in before]
+            constant = parallel(_constant, before, self.workers)
             if len(known) == 1 or _information(found) > max(map(_information, (constant, shown))):
                 moved = parallel(
                     _moved, list(zip(before, found, strict=True))[:first], self.workers
                 )
                 shown = [*moved, *found[first:]]
         self._path = known, shown
-        rows = [part.bits[:, None] for part in shown]
+        rows = [part.bits for part in shown]
         each = [b.v @ part.moves for b, part in zip(blocks[:first], shown, strict=False)]
         off = [m - np.average(m, weights=b.v) for b, m in zip(blocks, each, strict=False)]
-        whole = [x + m[:, None, None] for x, m in zip(rows, off, strict=False)]
-        complete = self._mean(whole, Look(len(whole)))
+        whole = [x + m[:, None] for x, m in zip(rows, off, strict=False)]
+        complete = self._mean(whole)
         if len(whole) == len(rows):
             return np.asarray(complete[0])
         # What rows do to others makes the error larger, as much as on the first blocks.
-        own, part = self._mean(rows, Look(len(rows))), self._mean(rows[:first], Look(first))
+        own, part = self._mean(rows), self._mean(rows[:first])
         wider = standard_errors(complete) / np.maximum(standard_errors(part), 1e-300)
         return np.asarray((own[:, :1] + wider * (own - own[:, :1]))[0])
 
@@ -222,48 +203,89 @@ class Pairs(Sampled):
             self._powers = given, tried[int(np.argmax(found))]
         return self._powers[1] if given else (1.0, 1.0)
 
+    def _means(
+        self,
+        quantities: Quantities,
+        candidates: np.ndarray,
+        given: Features,
+        powers: Powers,
+        look: Look,
+    ) -> np.ndarray:
+        """Return means over all rows of quantities of each candidate: quantities x c x r.
+
+        What other looks have seen of the same is not computed again.
+        """
+        done, known, before = self._known.get((quantities, given, powers), (0, [], 0.0))
+        wanted, places = candidates.tolist(), {i: k for k, i in enumerate(known)}
+        if look.permutations or done > look.blocks or not set(wanted) <= places.keys():
+            done, before = 0, 0.0
+        else:
+            before = before[:, :, [places[i] for i in wanted]]
+        blocks, sums = self.blocks(look.blocks), before
+        if done < look.blocks:
+            sums = before + self._sums(quantities, candidates, given, powers, look, done)
+        if look.permutations:
+            return np.asarray(sums.swapaxes(1, 2) / sum(block.v.sum() for block in blocks))
+        if done < look.blocks:  # those of pairs are asked for at every step
+            few = {key: value for key, value in self._known.items() if len(key[1]) < 2}
+            self._known = few | {(quantities, given, powers): (look.blocks, wanted, sums)}
+        sizes = np.sum([block.groups.sum(axis=1) for block in blocks], axis=0)
+        return np.array([replicated(part, sizes) for part in sums])
+
     def _sums(
-        self, candidates: np.ndarray, given: Features, powers: Powers, look: Look
-    ) -> list[np.ndarray]:
-        """Return the sums of each block; those of the look before are not computed again."""
-        look_of = given, powers, look.permutations, look.skipped
-        before, known, sums = self._looked
-        wanted, done = candidates.tolist(), list[np.ndarray]()
-        places = {i: k for k, i in enumerate(known, start=1)}
-        if before == look_of and set(wanted) <= places.keys():
-            done = [s[:, :, [0, *(places[i] for i in wanted)]] for s in sums[: look.blocks]]
-        blocks = self.blocks(look.blocks)
-        for block in blocks[len(done) :]:
-            block.apart(given)  # once, before several threads ask for them
+        self,
+        quantities: Quantities,
+        candidates: np.ndarray,
+        given: Features,
+        powers: Powers,
+        look: Look,
+        done: int,
+    ) -> np.ndarray:
+        """Return sums over rows of all blocks but those done: quantities x groups x c.
+
+        Groups are those that are left out in turn, or permutations.
+        """
+        blocks, new = self.blocks(look.blocks), range(done, look.blocks)
+        # Once, before several threads ask for them.
+        parallel(lambda block: block.apart(given), blocks[done:], self.workers)
 
         def of(task: tuple[int, np.ndarray]) -> np.ndarray:
             k, features = task
-            w = blocks[k].weights(given, powers)
-            return blocks[k].sums_with(w, features, self.orders(look, k))
+            block, orders = blocks[k], self.orders(look, k)
+            w = block.weights(given, powers)
+            if look.permutations:  # weights go with what is permuted
+                rows = quantities(block, w, block.permuted_sums(w, features, orders), orders)
+                return np.asarray((rows * block.v[orders].T[:, :, None]).sum(axis=1))
+            rows = quantities(block, w, block.sums_with(w, features), orders)
+            return np.asarray(block.groups @ rows[:, :, 0])
 
-        # Fewer blocks than cores: candidates are shared out as well.
-        new = range(len(done), len(blocks))
+        # Fewer blocks than cores: candidates are shared out as well. Those of a kind go together.
+        kinds = [self._kinds[i] for i in candidates]
+        order = np.array(sorted(range(len(kinds)), key=kinds.__getitem__))
         some = min(-(-cores() // max(len(new), 1)), len(candidates))
-        tasks = [(k, part) for k in new for part in np.array_split(candidates, some)]
+        tasks = [(k, part) for k in new for part in np.array_split(candidates[order], some)]
         items = f"parts of {len(candidates):,} candidates"
         found = parallel(counted(of, len(tasks), items), tasks, self.workers)
-        for k in range(0, len(found), some):
-            first, *others = found[k : k + some]
-            done.append(np.concatenate([first, *(part[:, :, 1:] for part in others)], axis=2))
-        self._looked = look_of, wanted, done
-        return done
+        each = [np.concatenate(found[k : k + some], axis=2) for k in range(0, len(found), some)]
+        return np.asarray(np.sum(each, axis=0)[:, :, np.argsort(order)])
 
-    def _mean(self, rows: list[np.ndarray], look: Look) -> np.ndarray:
-        """Return the means over all rows, which come as rows x orders x c in blocks: c x r."""
-        if look.permutations:  # weights go with what is permuted
-            v = [self._blocks[k].v[self.orders(look, k)].T for k in range(len(rows))]
-            every = np.concatenate(rows), np.concatenate(v).astype(np.float64)
-            return np.asarray(np.einsum("ijc,ij->cj", *every) / every[1].sum(axis=0))
-        groups = np.arange(min(LIMITS.groups, self.size))
-        own = np.arange(self.size) % len(groups) == groups[:, None]
-        each = [own * self._blocks[k].v.astype(np.float64) for k in range(len(rows))]
-        sums = np.asarray(sum(v @ part[:, 0] for v, part in zip(each, rows, strict=True)))
-        return replicated(sums, np.sum(each, axis=(0, 2)))
+    def _mean(self, rows: Sequence[np.ndarray]) -> np.ndarray:
+        """Return the means over all rows, which come as rows x c in the first blocks: c x r."""
+        groups = [block.groups for block in self._blocks[: len(rows)]]
+        sums = np.asarray(sum(own @ part for own, part in zip(groups, rows, strict=True)))
+        return replicated(sums, np.sum(groups, axis=(0, 2)))
+
+
+def _shares(block: Block, w: np.ndarray, sums: np.ndarray, orders: np.ndarray) -> np.ndarray:
+    """Return the mean weights of other rows, and of these with the same target."""
+    return np.asarray(sums / block.others[orders].T[:, :, None])
+
+
+def _predictions(block: Block, w: np.ndarray, sums: np.ndarray, orders: np.ndarray) -> np.ndarray:
+    """Return the neighbor information of each row, for each smoothing."""
+    before = np.exp2(block.bits(w)[:, 0])
+    p, prior = (x.astype(np.float32)[orders].T[:, :, None] for x in (block.p, before))
+    return np.array([block.predicted(sums[0], sums[1], p, prior, a) for a in block.smoothing])
 
 
 def _size(variable: Variable) -> float:
@@ -281,20 +303,23 @@ def _size(variable: Variable) -> float:
 def _tried(features: Features, item: tuple[Block, Shown]) -> list[float]:
     """Return the information of a block with the last feature, for each choice of powers."""
     choices = range(len(LIMITS.together) + (len(features) > 1) * len(LIMITS.powers))
-    apart = item[0].apart_in(features[-1])
-    return [_longer(features, choice, item, apart).mean for choice in choices]
+    return [_longer(features, choice, item).mean for choice in choices]
 
 
-def _longer(
-    features: Features, choice: int, item: tuple[Block, Shown], apart: np.ndarray | None = None
-) -> Shown:
+def _longer(features: Features, choice: int, item: tuple[Block, Shown]) -> Shown:
     """Return what a block shows with the last feature as well, for a choice of powers."""
     block, before = item
     if choice < len(LIMITS.together):
         return block.shown(log_weights(block.apart(features), LIMITS.together[choice]), before)
     power, own = LIMITS.powers[choice - len(LIMITS.together)]
-    apart = block.apart_in(features[-1]) if apart is None else apart
-    return block.shown(np.float32(power) * before.log + log_weights(apart, own), before)
+    log = np.float32(power) * before.log
+    log += log_weights(block.last_apart(features), own)
+    return block.shown(log, before)
+
+
+def _constant(item: tuple[Block, Shown]) -> Shown:
+    block, before = item
+    return block.smoothed(before.log, before.sums, before)
 
 
 def _moved(item: tuple[tuple[Block, Shown], Shown]) -> Shown:

@@ -38,11 +38,14 @@ class Sampled(ABC):
 
     @abstractmethod
     def joint(self, candidates: np.ndarray, given: Features, look: Look) -> np.ndarray:
-        """Return S(x, given) and S(x, given, y) for each candidate x: 2 x c x r."""
+        """Return S(x, given) and S(x, given, y) for each candidate x: 2 x c x r.
 
-    @abstractmethod
+        Feature -1 is a constant.
+        """
+
     def alone(self, given: Features, look: Look) -> np.ndarray:
         """Return S(given) and S(given, y) of the rows as they are: 2 x (1 + groups)."""
+        return np.asarray(self.joint(np.array([-1]), given, Look(look.blocks))[:, 0])
 
     def width(self, look: Look) -> int:
         """Return r, how many values a quantity has for each candidate."""
