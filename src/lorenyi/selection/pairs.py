@@ -115,16 +115,16 @@ class Pairs(Sampled):
             known, shown = (), [block.shown(0 * block.t) for block in blocks]
         for feature in features[len(known) :]:
             known, before = (*known, feature), list(zip(blocks, shown, strict=True))
-            tried = parallel(partial(_tried, known), before[:first], self.workers)
+            tried = parallel(partial(_tried, known), before[: first // 2], self.workers)
             best = int(np.argmax(np.sum(tried, axis=0)))
-            found = parallel(partial(_longer, known, best), before, self.workers)
+            items = [(*item, k < first) for k, item in enumerate(before)]
+            found, constant = zip(
+                *parallel(partial(_added, known, best), items, self.workers), strict=True
+            )
             # A constant adds nothing, though similar rows then count twice.
-            constant = parallel(_constant, before, self.workers)
-            if len(known) == 1 or _information(found) > max(map(_information, (constant, shown))):
-                moved = parallel(
-                    _moved, list(zip(before, found, strict=True))[:first], self.workers
-                )
-                shown = [*moved, *found[first:]]
+            least = max(np.mean(constant), np.mean([part.mean for part in shown]))
+            if len(known) == 1 or np.mean([part.mean for part in found]) > least:
+                shown = list(found)
         self._path = known, shown
         rows = [part.bits for part in shown]
         each = [b.v @ part.moves for b, part in zip(blocks[:first], shown, strict=False)]
@@ -303,12 +303,11 @@ def _size(variable: Variable) -> float:
 def _tried(features: Features, item: tuple[Block, Shown]) -> list[float]:
     """Return the information of a block with the last feature, for each choice of powers."""
     choices = range(len(LIMITS.together) + (len(features) > 1) * len(LIMITS.powers))
-    return [_longer(features, choice, item).mean for choice in choices]
+    return [_longer(features, choice, *item).mean for choice in choices]
 
 
-def _longer(features: Features, choice: int, item: tuple[Block, Shown]) -> Shown:
+def _longer(features: Features, choice: int, block: Block, before: Shown) -> Shown:
     """Return what a block shows with the last feature as well, for a choice of powers."""
-    block, before = item
     if choice < len(LIMITS.together):
         return block.shown(log_weights(block.apart(features), LIMITS.together[choice]), before)
     power, own = LIMITS.powers[choice - len(LIMITS.together)]
@@ -317,15 +316,9 @@ def _longer(features: Features, choice: int, item: tuple[Block, Shown]) -> Shown
     return block.shown(log, before)
 
 
-def _constant(item: tuple[Block, Shown]) -> Shown:
-    block, before = item
-    return block.smoothed(before.log, before.sums, before)
-
-
-def _moved(item: tuple[tuple[Block, Shown], Shown]) -> Shown:
-    (block, before), shown = item
-    return block.moving(shown, before)
-
-
-def _information(shown: Sequence[Shown]) -> float:
-    return float(np.mean([part.mean for part in shown]))
+def _added(features: Features, choice: int, item: tuple[Block, Shown, bool]) -> tuple[Shown, float]:
+    """Return the same, with derivatives if they are wanted, and what a constant would show."""
+    block, before, moving = item
+    shown = _longer(features, choice, block, before)
+    constant = block.smoothed(before.log, before.sums, before).mean
+    return block.moving(shown, before) if moving else shown, constant

@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from scipy.stats import rankdata
 
 from lorenyi import _arrays
 from lorenyi.gram import Gram, gram, joint
@@ -62,8 +61,13 @@ class Variable:
 
     @cached_property
     def ranked(self) -> Variable:
-        """Return the variable with ranks for numbers."""
-        return replace(self, numbers=rankdata(self.numbers, axis=0, nan_policy="omit"))
+        """Return the variable with ranks for numbers, equal ones with their mean rank."""
+        ranks = self.numbers.copy()
+        for x in ranks.T:
+            there = ~np.isnan(x)
+            _, code, counts = np.unique(x[there], return_inverse=True, return_counts=True)
+            x[there] = (np.cumsum(counts) - 0.5 * (counts - 1))[code]
+        return replace(self, numbers=ranks)
 
     @property
     def key(self) -> np.ndarray:
