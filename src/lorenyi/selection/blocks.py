@@ -98,11 +98,10 @@ class Shown(NamedTuple):
     """What the features of a path show in a block of rows."""
 
     log: np.ndarray  # logarithms of the weights: rows x rows
-    sums: np.ndarray  # of the weights, and of these for the same target: rows x 2
-    smoothing: float
-    bits: np.ndarray  # neighbor information of each row: rows x 1
+    # Of the weights, and of these for the same target: 2 x rows x 1, or 1 + groups: without each.
+    sums: np.ndarray
+    bits: np.ndarray  # neighbor information of each row: rows x 1, or 1 + groups
     mean: float  # of these
-    moves: np.ndarray  # its derivatives in how often each other row occurs: rows x rows
 
 
 class Block:
@@ -116,12 +115,14 @@ class Block:
         self.others = v.sum() - v  # how much all others do
         self.n = n = len(target.numbers)
         self.t = next(kernel([target], [slice(0, n)]))[0].copy()
-        self.is_number = target.numbers.shape[1] > 0
         np.fill_diagonal(self.t, 0.0)
-        self.p = (self.t @ v) / self.others
         self.tv = self.t * self.v
         groups = np.arange(n) % min(LIMITS.groups, n)
         self.groups = np.equal(groups, np.unique(groups)[:, None]) * v  # left out in turn
+        self.kept = np.vstack([v, v - self.groups])
+        # The frequency of a label varies; normal scores of a number are always the same ones.
+        kept = self.kept[:1] if target.numbers.shape[1] else self.kept
+        self.p = (self.t @ kept.T) / np.maximum(kept.sum(axis=1) - v[:, None], LEAST)
         self._given: Features = ()
         self._apart = self._last = np.zeros((2, n, n), np.float32)
 
@@ -149,30 +150,34 @@ class Block:
         """Return the product of the kernels of some features, to powers: rows x rows."""
         return np.asarray(np.exp(log_weights(self.apart(given), *powers)))
 
-    def sums(self, w: np.ndarray) -> np.ndarray:
-        """Return the sums over j of v w and of v w t for each row, without itself: rows x 2."""
-        np.fill_diagonal(w, 0.0)
-        return np.stack([w @ self.v, np.vecdot(w, self.tv)], axis=1).astype(np.float64)
+    def sums(self, w: np.ndarray, every: bool = False) -> np.ndarray:
+        """Return the sums over j of v w and of v w t for each row: 2 x rows x 1.
 
-    def shown(self, log: np.ndarray, before: Shown | None = None) -> Shown:
+        Without itself; those without each group as well, if `every` one is wanted.
+        """
+        np.fill_diagonal(w, 0.0)
+        v = self.kept.astype(np.float32).T if every else self.v[:, None]
+        return np.array([w @ v, (w * self.t) @ v], dtype=np.float64)
+
+    def shown(self, log: np.ndarray, before: Shown | None = None, every: bool = False) -> Shown:
         """Return what weights of these logarithms show, given what was shown before."""
-        return self.smoothed(log, self.sums(np.exp(log)), before)
+        return self.smoothed(log, self.sums(np.exp(log), every), before)
 
     def smoothed(self, log: np.ndarray, sums: np.ndarray, before: Shown | None) -> Shown:
         """Return what sums of weights show, with the smoothing that predicts best."""
-        prior = 1.0 if before is None else np.exp2(before.bits)
-        total, same, p = sums[:, :1], sums[:, 1:], self.p[:, None]
-        bits = self.predicted(total, same, p, prior, np.array(self.smoothing))
-        means = self.v @ bits / self.n
+        prior = np.ones((self.n, 1)) if before is None else np.exp2(before.bits)
+        prior = prior[:, : sums.shape[2]]
+        total, same, p = *sums, self.p[:, : sums.shape[2]]
+        first = total[:, :1], same[:, :1], p[:, :1], prior[:, :1]
+        means = self.v @ self.predicted(*first, np.array(self.smoothing)) / self.n
         best = int(np.argmax(means))
-        moves = np.zeros_like(self.t) if before is None else before.moves
-        found = bits[:, best : best + 1], float(means[best]), moves
-        return Shown(log, sums, self.smoothing[best], *found)
+        bits = self.predicted(total, same, p, prior, self.smoothing[best])
+        return Shown(log, sums, bits, float(means[best]))
 
     def bits(self, w: np.ndarray) -> np.ndarray:
         """Return the neighbor information of each row by weights w: rows x 1."""
-        sums = self.sums(w)
-        return self.predicted(sums[:, :1], sums[:, 1:], self.p[:, None], 1.0, self.smoothing[0])
+        total, same = self.sums(w)
+        return self.predicted(total, same, self.p[:, :1], 1.0, self.smoothing[0])
 
     def predicted(
         self,
@@ -190,23 +195,6 @@ class Block:
         safe = np.where(p > 0, p, np.ones_like(p))
         ratio = (same / safe + smoothing * prior) / (total + smoothing)
         return np.where(p > 0, np.log2(ratio), 0.0)
-
-    def moving(self, shown: Shown, before: Shown) -> Shown:
-        """Return what is shown with its derivatives, given what was shown before."""
-        total, same = shown.sums.T
-        p, a = np.where(self.p > 0, self.p, 1.0), shown.smoothing
-        prior = a * np.exp2(before.bits[:, 0])
-        predicted = same + p * prior
-        # The frequency of a label varies; normal scores of a number are always the same ones.
-        of_p = 0.0 * same if self.is_number else same / (predicted * self.others)
-        columns = [1 / predicted, of_p / p, 1 / (total + a), math.log(2) * prior * p / predicted]
-        own, each, all_, old = (np.asarray(x, np.float32)[:, None] for x in columns)
-        w = np.exp(shown.log)
-        moved = (w * own - each) * self.t - w * all_ + of_p.astype(np.float32)[:, None]
-        moved += old * before.moves
-        np.fill_diagonal(moved, 0.0)
-        moved[self.p == 0] = 0.0
-        return shown._replace(moves=np.float32(1 / math.log(2)) * moved)
 
     def sums_with(self, w: np.ndarray, features: np.ndarray) -> np.ndarray:
         """Return the sums over j of v w k and of v w t k: 2 x rows x 1 x candidates."""

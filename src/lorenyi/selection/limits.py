@@ -17,6 +17,7 @@ class Limits:
     block: int = 500  # rows that are compared with each other, at least: fewer choose worse columns
     first: int = 4  # blocks of a first look: 2,000 rows lose 0.16 +- 0.08 points against 4,000
     first_pairs: float = 1e9  # kernel values of a first look at most: a second
+    tried: int = 2  # blocks on which bandwidths of a path are tried
     shifts: int = 32  # pairs a row, in twice as many blocks, that rank pairs of features
     shortlist: int = 64  # of these pairs, or triples, of which the criterion chooses
     triples: int = 100  # features that triples are made of: five seconds

@@ -22,7 +22,7 @@ from lorenyi._progress import counted
 from lorenyi._threads import cores, parallel
 from lorenyi.selection.blocks import LEAST, Block, Powers, Shown, kind, log_weights, prepared
 from lorenyi.selection.limits import LIMITS
-from lorenyi.selection.sampled import Features, Look, Sampled, replicated, standard_errors
+from lorenyi.selection.sampled import Features, Look, Sampled, replicated
 from lorenyi.selection.table import Table, Variable
 
 Quantities: TypeAlias = Callable[[Block, np.ndarray, np.ndarray, np.ndarray], np.ndarray]
@@ -109,34 +109,24 @@ class Pairs(Sampled):
         That is chosen on few rows and used on all. A feature that helps with none is left out, so
         that the information never falls.
         """
-        blocks, first = self.blocks(self.count), LIMITS.first
+        blocks = self.blocks(self.count)
         known, shown = self._path
         if not known or features[: len(known)] != known:
-            known, shown = (), [block.shown(0 * block.t) for block in blocks]
+            known, shown = (), [block.shown(0 * block.t, every=True) for block in blocks]
         for feature in features[len(known) :]:
             known, before = (*known, feature), list(zip(blocks, shown, strict=True))
-            tried = parallel(partial(_tried, known), before[: first // 2], self.workers)
+            tried = parallel(partial(_tried, known), before[: LIMITS.tried], self.workers)
             best = int(np.argmax(np.sum(tried, axis=0)))
-            items = [(*item, k < first) for k, item in enumerate(before)]
-            found, constant = zip(
-                *parallel(partial(_added, known, best), items, self.workers), strict=True
-            )
+            each = parallel(partial(_added, known, best), before, self.workers)
+            found, constant = zip(*each, strict=True)
             # A constant adds nothing, though similar rows then count twice.
             least = max(np.mean(constant), np.mean([part.mean for part in shown]))
             if len(known) == 1 or np.mean([part.mean for part in found]) > least:
                 shown = list(found)
         self._path = known, shown
-        rows = [part.bits for part in shown]
-        each = [b.v @ part.moves for b, part in zip(blocks[:first], shown, strict=False)]
-        off = [m - np.average(m, weights=b.v) for b, m in zip(blocks, each, strict=False)]
-        whole = [x + m[:, None] for x, m in zip(rows, off, strict=False)]
-        complete = self._mean(whole)
-        if len(whole) == len(rows):
-            return np.asarray(complete[0])
-        # What rows do to others makes the error larger, as much as on the first blocks.
-        own, part = self._mean(rows), self._mean(rows[:first])
-        wider = standard_errors(complete) / np.maximum(standard_errors(part), 1e-300)
-        return np.asarray((own[:, :1] + wider * (own - own[:, :1]))[0])
+        kept = [block.kept for block in blocks]
+        bits = [np.einsum("ri,ir->r", v, part.bits) for v, part in zip(kept, shown, strict=True)]
+        return np.asarray(np.sum(bits, axis=0) / np.sum(kept, axis=(0, 2)))
 
     def likely_sets(
         self, x: np.ndarray, size: int, permutation: int = 0
@@ -182,7 +172,7 @@ class Pairs(Sampled):
         if not self.ranks:  # of order 2
             return float(self.alone((), Look(self.first(1)))[1, 0]) + 0.0
         blocks = self.blocks(self.first(1))
-        each = [(-np.log2((b.p * b.others + b.v) / (b.others + b.v)), b.v) for b in blocks]
+        each = [(-np.log2((b.p[:, 0] * b.others + b.v) / (b.others + b.v)), b.v) for b in blocks]
         bits, v = (np.concatenate(part) for part in zip(*each, strict=True))
         return float(np.average(bits, weights=v)) + 0.0
 
@@ -284,7 +274,7 @@ def _shares(block: Block, w: np.ndarray, sums: np.ndarray, orders: np.ndarray) -
 def _predictions(block: Block, w: np.ndarray, sums: np.ndarray, orders: np.ndarray) -> np.ndarray:
     """Return the neighbor information of each row, for each smoothing."""
     before = np.exp2(block.bits(w)[:, 0])
-    p, prior = (x.astype(np.float32)[orders].T[:, :, None] for x in (block.p, before))
+    p, prior = (x.astype(np.float32)[orders].T[:, :, None] for x in (block.p[:, 0], before))
     return np.array([block.predicted(sums[0], sums[1], p, prior, a) for a in block.smoothing])
 
 
@@ -306,19 +296,21 @@ def _tried(features: Features, item: tuple[Block, Shown]) -> list[float]:
     return [_longer(features, choice, *item).mean for choice in choices]
 
 
-def _longer(features: Features, choice: int, block: Block, before: Shown) -> Shown:
+def _longer(
+    features: Features, choice: int, block: Block, before: Shown, every: bool = False
+) -> Shown:
     """Return what a block shows with the last feature as well, for a choice of powers."""
     if choice < len(LIMITS.together):
-        return block.shown(log_weights(block.apart(features), LIMITS.together[choice]), before)
-    power, own = LIMITS.powers[choice - len(LIMITS.together)]
-    log = np.float32(power) * before.log
-    log += log_weights(block.last_apart(features), own)
-    return block.shown(log, before)
+        log = log_weights(block.apart(features), LIMITS.together[choice])
+    else:
+        power, own = LIMITS.powers[choice - len(LIMITS.together)]
+        log = np.float32(power) * before.log
+        log += log_weights(block.last_apart(features), own)
+    return block.shown(log, before, every)
 
 
-def _added(features: Features, choice: int, item: tuple[Block, Shown, bool]) -> tuple[Shown, float]:
-    """Return the same, with derivatives if they are wanted, and what a constant would show."""
-    block, before, moving = item
-    shown = _longer(features, choice, block, before)
-    constant = block.smoothed(before.log, before.sums, before).mean
-    return block.moving(shown, before) if moving else shown, constant
+def _added(features: Features, choice: int, item: tuple[Block, Shown]) -> tuple[Shown, float]:
+    """Return the same without each group as well, and what a constant would show."""
+    block, before = item
+    constant = block.smoothed(before.log, before.sums[:, :, :1], before).mean
+    return _longer(features, choice, block, before, every=True), constant
