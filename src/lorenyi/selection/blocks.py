@@ -116,7 +116,6 @@ class Block:
         self.n = n = len(target.numbers)
         self.t = next(kernel([target], [slice(0, n)]))[0].copy()
         np.fill_diagonal(self.t, 0.0)
-        self.tv = self.t * self.v
         groups = np.arange(n) % min(LIMITS.groups, n)
         self.groups = np.equal(groups, np.unique(groups)[:, None]) * v  # left out in turn
         self.kept = np.vstack([v, v - self.groups])
@@ -212,7 +211,7 @@ class Block:
         """Return the same with all but the candidates permuted: 2 x rows x orders x candidates."""
         np.fill_diagonal(w, 0.0)
         both = np.empty((self.n, 2, len(orders), self.n), np.float32)
-        for a, part in enumerate((w * self.v, w * self.tv)):
+        for a, part in enumerate((w * self.v, w * self.v * self.t)):
             for b, order in enumerate(orders):
                 both[:, a, b] = part[order].take(order, axis=1)
         weights = both.reshape(self.n, -1, self.n)
