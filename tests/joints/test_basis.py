@@ -84,12 +84,28 @@ def test_what_a_factor_lacks_is_added():
     assert partial_sums(without[0], 1)[0] < np.linalg.eigvalsh(A)[-1]
 
 
-def test_there_is_none_from_columns_that_repeat_each_other():
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_columns_that_repeat_each_other_do_no_harm(dtype):
     A = matrix(9)
-    near = start(A, 28, 0.0)
+    J, near = A.astype(dtype), start(A, 28, 0.1)
     near[:, 5] = near[:, 4]
-    with pytest.raises(np.linalg.LinAlgError):
-        Basis(A, near, block(A))
+    near[:, 7] = 0.0
+    basis = Basis(J, near, block(A))
+    for _ in range(2):
+        apart = basis.Q.T @ basis.Q - np.eye(basis.Q.shape[1])
+        assert np.max(np.abs(apart)) < 20 * np.finfo(dtype).eps
+        assert basis.prove(J, 0)
+        assert_encloses(basis.enclosed(basis.tau), A)
+        basis.grow(J)
+
+
+def test_a_basis_does_not_grow_beyond_the_space():
+    A = matrix(3, m=30, d=8)
+    basis = Basis(A, np.random.default_rng(0).normal(size=(30, 20)), block(A, relative=1e-15))
+    assert basis.grow(A)
+    assert basis.Q.shape[1] == 30
+    assert not basis.grow(A)
+    np.testing.assert_allclose(basis.theta, np.linalg.eigvalsh(A)[::-1], atol=1e-13)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

@@ -17,6 +17,7 @@ from lorenyi.joints.chosen import Part
 from lorenyi.joints.limits import LIMITS
 from lorenyi.spectra import Spectrum, enclosure
 from lorenyi.spectra.enclosure import FAILURE, Block, Pair, enclosed, outside
+from lorenyi.spectra.krylov import orthonormalised
 
 OUTSIDE = 2.0  # times the least Ritz value: a guess of what is outside, at which columns stop
 
@@ -29,8 +30,6 @@ class Basis:
 
     def __init__(self, J: np.ndarray, near: np.ndarray, block: Block) -> None:
         Q = _orthonormal(near.astype(J.dtype, copy=False))
-        if Q is None:
-            raise np.linalg.LinAlgError("columns that depend on each other are no basis")
         self.Q, self.V, self.block = Q, J @ Q, block
         self.tau, self.ratio = math.inf, OUTSIDE  # of what is outside; to the least Ritz value
         self._project()
@@ -54,12 +53,12 @@ class Basis:
         """Multiply the main directions of the residuals, too, if they are any."""
         sizes, Z = _arrays.eigh(self.leak)
         count = int(np.sum(sizes > LIMITS.residual * sizes[-1]))
+        count = min(count, len(self.Q) - len(sizes))
+        if count < 1:
+            return False
         X = self.R @ (Z[:, -count:] / np.sqrt(sizes[-count:])).astype(self.R.dtype)
         for _ in range(2):
-            found = _orthonormal(X - self.Q @ (self.Q.T @ X))
-            if found is None:
-                return False
-            X = found
+            X = _orthonormal(X - self.Q @ (self.Q.T @ X))
         self.Q, self.V = np.hstack([self.Q, X]), np.hstack([self.V, J @ X])
         self._project()
         return True
@@ -162,21 +161,7 @@ def _whole(part: Part) -> Pair:
     return pair
 
 
-def _orthonormal(W: np.ndarray) -> np.ndarray | None:
-    """Orthonormalize columns that are about orthogonal, of any lengths."""
-    # How far from dependent columns must be to come out as orthonormal as their type can tell.
-    apart = 0.3 if W.dtype == np.float32 else 0.99
-    for _ in range(3):
-        W = W / np.maximum(np.linalg.norm(W, axis=0), np.finfo(W.dtype).tiny)
-        G = (W.T @ W).astype(np.float64)
-        try:
-            R = np.linalg.cholesky(G).T
-        except np.linalg.LinAlgError:
-            return None
-        least = float(np.min(np.diag(R)))
-        if least < 1e-2:  # float32 would not be enough
-            return None
-        W = W @ np.linalg.inv(R).astype(W.dtype)
-        if least > apart:
-            break
-    return W
+def _orthonormal(W: np.ndarray) -> np.ndarray:
+    """Orthonormalize columns of any lengths."""
+    sizes = np.maximum(np.linalg.norm(W, axis=0), np.finfo(W.dtype).tiny)
+    return np.asarray(orthonormalised(W / sizes)[0])

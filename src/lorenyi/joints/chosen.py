@@ -18,6 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from lorenyi import _arrays
+from lorenyi.data.sources import slices
 from lorenyi.gram import Gram
 from lorenyi.joints.columns import (
     Column,
@@ -137,7 +138,7 @@ class Chosen:
         root = np.sqrt(weights)[:, None].astype(np.float32)
         K = self.kernel.astype(np.float32, copy=False)
         U = _arrays.normal(0, 1, len(K), min(size + 16, len(K))).astype(np.float32)
-        U = root * (K @ (root * orthonormalised(root * (K @ (root * U)))[0]))
+        U = root * (K @ (root * U))
         U = orthonormalised(U)[0]
         W = K @ (root * U)
         values, Z = _arrays.eigh(((root * U).T @ W).astype(np.float64))
@@ -268,8 +269,11 @@ class Part:
         root, K, gram = np.sqrt(self.weights)[:, None], self.chosen.kernel, self.chosen.gram
         if not double:
             phi = (root * self.column.factor[self.v]).astype(np.float32)
-            J: np.ndarray = phi @ phi.T
-            J *= taken(K, self.g)
+            J = np.empty((len(self), len(self)), np.float32)
+            columns = in_one_piece(self.g)
+            for rows in slices(len(self), 128):  # each is in the cache when it is multiplied
+                strip = np.matmul(phi[rows], phi.T, out=J[rows])
+                strip *= K[self.g[rows]][:, columns]
             return J
         J = self.column.kernel(self.v)
         J *= root

@@ -179,19 +179,16 @@ class Joint:
         """Multiply more columns with the joint than before; its matrix is made for that."""
         solver, seen = self.entropy.solver, self._seen
         upper = wanted.side == "high" and not (self._slow or fine)
-        try:
-            if seen is None:
-                seed = solver.seed if isinstance(solver, Auto) else 0
-                seen = Products(joined.parts, seed, twice=not upper, double=fine)
-            else:  # where rounding is what is left, a solver goes on
-                self._stuck = ((fine or self._slow) and not seen.double) or not seen.grow()
-            self._seen = seen
-            if upper and not self._stuck:
-                self._by_values(seen)
-            elif not self._stuck:
-                self._enclose(seen, wanted, joined.chosen)
-        except np.linalg.LinAlgError:  # columns that depend on each other
-            self._stuck = True
+        if seen is None:
+            seed = solver.seed if isinstance(solver, Auto) else 0
+            seen = Products(joined.parts, seed, twice=not upper, double=fine)
+        else:  # where rounding is what is left, a solver goes on
+            self._stuck = ((fine or self._slow) and not seen.double) or not seen.grow()
+        self._seen = seen
+        if upper and not self._stuck:
+            self._by_values(seen)
+        elif not self._stuck:
+            self._enclose(seen, wanted, joined.chosen)
 
     def _by_values(self, seen: Products) -> None:
         """Bound it by Ritz values and better ones, and guess how closely."""
