@@ -15,7 +15,7 @@ from sklearn.pipeline import Pipeline
 
 from lorenyi import CollisionEntropy
 from lorenyi.selection import JMI, MRMR, InformationSelector, JointInformation, NeighborInformation
-from lorenyi.selection.blocks import log_weights
+from lorenyi.selection.blocks import Block, log_weights
 from lorenyi.selection.pairs import Pairs
 from lorenyi.selection.sampled import Look, leads, standard_errors
 from lorenyi.selection.table import Table, Variable
@@ -163,7 +163,7 @@ def test_information_without_a_feature_is_that_of_the_others():
     engine = Pairs(table)
     engine.powers = lambda given: (1.0, 1.0)
     chosen = (0, 1, 3)
-    found = engine.without_each(chosen, Look(1))[:, 0]
+    found = engine.without_each(chosen)
     rest = [tuple(i for i in chosen if i != j) for j in chosen]
     (block,) = engine.blocks(1)
     expected = [block.bits(block.weights(r)).mean() for r in rest]
@@ -674,3 +674,63 @@ def test_a_path_reads_well_and_becomes_a_frame():
     assert table["score"].tolist() == found.scores_.tolist()
     assert found.path_[0].candidates.tolist() == list(range(8))
     assert found.ranking_[found.indices_].tolist() == [1, 2]
+
+
+def test_a_feature_that_cannot_be_measured_does_not_change_the_p_values_of_others():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(120, 3)), columns=list("abc"))
+    y = (X["a"] + X["b"] + rng.normal(size=120) > 0).astype(int)
+    selector = InformationSelector("relevant", criterion=JMI(CollisionEntropy()))
+    alone = selector.fit(X, y).relevance_p_values_
+    with_ids = selector.fit(X.assign(id=[f"i{i}" for i in range(120)]), y).relevance_p_values_
+    assert with_ids.tolist() == [*alone, 1.0]
+
+
+def test_what_cannot_be_measured_has_no_error():
+    rng = np.random.default_rng(1)
+    X = pd.DataFrame(rng.integers(0, 8, (300, 5)).astype(str), columns=list("abcde"))
+    y = (rng.uniform(size=300) > 0.5).astype(int)
+    found = InformationSelector(5, criterion=JointInformation(CollisionEntropy())).fit(X, y)
+    assert found.scores_[-1] == -np.inf  # no two rows agree in all
+    assert np.isnan(found.standard_errors_[-1])
+    assert np.isfinite(found.standard_errors_[:-1]).all()
+
+
+def test_sums_are_not_computed_twice(monkeypatch):
+    table, *_ = mixed(80)
+    engine, done = Pairs(table), []
+    plain = Block.sums_with
+
+    def counted(self, w, features):
+        done.extend(features.tolist())
+        return plain(self, w, features)
+
+    monkeypatch.setattr(Block, "sums_with", counted)
+    x, look = np.arange(4), Look(1)
+    first = engine.joint(x, (), look), engine.joint(x[1:], (0,), look)
+    engine.alone((), look), engine.alone((0,), look)
+    seen = sorted(done)
+    again = engine.joint(x, (), look), engine.joint(x[2:], (0,), look)
+    engine.joint(np.array([-1]), (), Look(1, 3))  # permutations do not count
+    engine.alone((0,), look)
+    assert sorted(done) == seen == [-1, -1, 0, 1, 1, 2, 2, 3, 3]
+    np.testing.assert_array_equal(first[0], again[0])
+    np.testing.assert_array_equal(first[1][:, 1:], again[1])
+
+
+def test_the_jackknife_leaves_rows_out_as_rows_and_as_neighbors():
+    table, *_ = mixed(60)
+    engine = Pairs(table)
+    (block,) = engine.blocks(1)
+    block.smoothing = [1.0]
+    log = log_weights(block.apart((0, 2)))
+    shown = block.shown(log, block.shown(0 * block.t, every=True), every=True)
+    group, (rows,) = np.arange(60) % 25, engine._rows
+    for g in (0, 7, 24):
+        rest = np.flatnonzero(group != g)
+        features, target = [v.take(rest) for v in block.features], engine._target.take(rows[rest])
+        part = Block(features, target, block.v[rest], 1.0)
+        part.smoothing = [1.0]
+        log_part = log_weights(part.apart((0, 2)))
+        expected = part.shown(log_part, part.shown(0 * part.t))
+        np.testing.assert_allclose(shown.bits[rest, 1 + g], expected.bits[:, 0], atol=1e-5)

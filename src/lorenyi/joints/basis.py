@@ -68,17 +68,18 @@ class Basis:
         """What is probably the largest eigenvalue outside Q."""
         return min(self.tau, self.ratio * float(self.theta[-1]))
 
-    def prove(self, J: np.ndarray, seed: int) -> bool:
-        """Bound what is outside Q, if that was not done or Q has grown; tell whether it could."""
-        if self.tau > OUTSIDE * self.guess:
-            self.tau = min(self.tau, outside(J, self.Q, seed, self.guess))
+    def prove(self, J: np.ndarray, seed: int) -> float:
+        """Bound what is outside Q, if Q has grown since; return the bound in guesses of before."""
+        guess = self.guess
+        if self.tau > OUTSIDE * guess:
+            self.tau = min(self.tau, outside(J, self.Q, seed, guess))
             self.ratio = self.tau / max(float(self.theta[-1]), 1e-300)
-        return math.isfinite(self.tau)
+        return self.tau / max(guess, 1e-300)
 
     def enclosed(self, tau: float, rounding: bool = True) -> Pair:
         """Enclose the spectrum if tau bounds what is outside Q; or as if products were exact."""
         eps = _arrays.epsilon(self.Q) if rounding else 0.0
-        return enclosed(self.T, self.leak, tau, self.block, len(self.Q), eps)
+        return enclosed(self.theta, self.T, self.leak, tau, self.block, len(self.Q), eps)
 
 
 class Products:
@@ -134,9 +135,9 @@ class Products:
         """Multiply the main directions of the residuals, too; tell whether there are any."""
         return max([basis.grow(self.matrix(i)) for i, basis in self.bases.items()])
 
-    def prove(self) -> bool:
-        """Bound what is outside each basis; tell whether that could be done."""
-        return all(basis.prove(self.matrix(i), self.seed) for i, basis in self.bases.items())
+    def prove(self) -> float:
+        """Bound what is outside each basis; return the largest bound, in guesses of before."""
+        return max(basis.prove(self.matrix(i), self.seed) for i, basis in self.bases.items())
 
     def below(self) -> tuple[np.ndarray, np.ndarray]:
         """Return Ritz values of all blocks, descending, and better lower bounds."""

@@ -216,9 +216,11 @@ class Joint:
             if self._stuck:
                 return
             width = high - low
-        self._stuck = not seen.prove()
+        excess = seen.prove()
+        self._stuck = math.isinf(excess)
         if not self._stuck:
-            low, high = self._between(seen.ends(guessed=False))
+            if excess > 1:
+                low, high = self._between(seen.ends(guessed=False))
             self._keep(low, 0.5 * (low + high), high, seen.failure)
             before, self._width = self._width, high - low
             self._stuck = self._width > LIMITS.slower * before

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from itertools import groupby, pairwise
+from itertools import groupby
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -89,8 +89,11 @@ def log_weights(
     squares, differing = distance
     log = np.float32(-power) * squares
     if differing.any():
-        same = max(1.0 - (power if of_labels is None else of_labels), 0.0)
-        log += np.float32(math.log(same**2 + LEAST)) * differing
+        same = 1.0 - (power if of_labels is None else of_labels)
+        if same > 0:
+            log += np.float32(2 * math.log(same)) * differing
+        else:
+            log[differing > 0] = -np.inf
     return np.asarray(log)
 
 
@@ -117,8 +120,8 @@ class Block:
         self.t = next(kernel([target], [slice(0, n)]))[0].copy()
         np.fill_diagonal(self.t, 0.0)
         groups = np.arange(n) % min(LIMITS.groups, n)
-        self.groups = np.equal(groups, np.unique(groups)[:, None]) * v  # left out in turn
-        self.kept = np.vstack([v, v - self.groups])
+        # Of all rows, and of those that stay as each group is left out in turn.
+        self.kept = np.vstack([v, v * (groups != np.unique(groups)[:, None])])
         # The frequency of a label varies; normal scores of a number are always the same ones.
         kept = self.kept[:1] if target.numbers.shape[1] else self.kept
         self.p = (self.t @ kept.T) / np.maximum(kept.sum(axis=1) - v[:, None], LEAST)
@@ -226,15 +229,14 @@ class Block:
         self, features: np.ndarray, most: int, rows: int, last: bool = False
     ) -> Iterator[tuple[slice, slice, np.ndarray]]:
         """Give some candidates in a row that are of a kind, some rows, and their `kernel`."""
-        strips, ends = list(slices(self.n, rows)), [0]
-        for _, same in groupby(kind(self.features[f]) for f in features):
-            ends.append(ends[-1] + len(list(same)))
-        for first, end in pairwise(ends):
-            for part in slices(end - first, most):
+        strips, first = list(slices(self.n, rows)), 0
+        for _, same in groupby((self.features[f] for f in features), kind):
+            alike = list(same)
+            for part in slices(len(alike), most):
                 some = slice(first + part.start, first + part.stop)
-                alike = [self.features[f] for f in features[some]]
-                for at, found in zip(strips, kernel(alike, strips, last), strict=True):
+                for at, found in zip(strips, kernel(alike[part], strips, last), strict=True):
                     yield some, at, found
+            first += len(alike)
 
     def pair_sums(
         self, features: np.ndarray, third: Features, order: np.ndarray

@@ -6,7 +6,7 @@ import numpy as np
 
 from lorenyi import _arrays
 from lorenyi.selection.limits import LIMITS
-from lorenyi.selection.sampled import Features, Look, Sampled, replicated
+from lorenyi.selection.sampled import Features, Look, Sampled
 from lorenyi.selection.table import Table, Variable
 
 FULL = 4  # cells a row above which a table is mostly empty: then only those that occur are counted
@@ -25,7 +25,7 @@ class Counts(Sampled):
         # Rows come in an order of their content: groups are drawn, or they would be too much alike.
         order = np.argsort(_arrays.hashed(seed, 42, self.size)[:, 0])
         self._group = order % min(LIMITS.groups, self.size)
-        self._sizes = np.bincount(self._group, self._v)
+        self._sizes = self._kept(self._v)
         self._known: dict[tuple[Features, int], np.ndarray] = {}
 
     def joint(self, candidates: np.ndarray, given: Features, look: Look) -> np.ndarray:
@@ -57,7 +57,11 @@ class Counts(Sampled):
         """Return the mean of -log2 p over all rows, and with the same p without each group."""
         counts = np.bincount(code, v)
         bits = np.log2(v.sum()) - np.log2(np.where(counts > 0, counts, 1.0))
-        return replicated(np.bincount(self._group, v * bits[code]), self._sizes)
+        return np.asarray(self._kept(v * bits[code]) / self._sizes)
+
+    def _kept(self, x: np.ndarray) -> np.ndarray:
+        """Return the sum over all rows, and without each group."""
+        return np.asarray(x.sum() - np.append(0.0, np.bincount(self._group, x)))
 
 
 def _dense(code: np.ndarray, classes: int = 1) -> np.ndarray:

@@ -45,9 +45,9 @@ class BaseCriterion(ABC):
     by_ranks: ClassVar[bool] = False
 
     @property
-    def by_counts(self) -> bool:
-        """Whether a label of few rows in each of its levels seems to be informative."""
-        return False
+    def by_pairs(self) -> bool:
+        """Whether entropies come from pairs of rows: others overrate labels of few rows each."""
+        return True
 
     @abstractmethod
     def score(self, t: Any) -> Any:
@@ -55,11 +55,6 @@ class BaseCriterion(ABC):
 
         `t` holds the `Terms`: informations of candidates, chosen features and target.
         """
-
-    @property
-    def rows(self) -> int | None:
-        """How many rows of a table are looked at; None: all."""
-        return None
 
     def before(self, t: Any) -> Any:
         """Return the score of the chosen set without a candidate; 0 if scores are not of sets."""
@@ -113,9 +108,9 @@ class Criterion(BaseCriterion):
             raise ValueError(f"bins={self.bins!r}: it must be an integer of at least 2")
 
     @property
-    def by_counts(self) -> bool:
-        """Whether a label of few rows in each of its levels seems to be informative."""
-        return not isinstance(self.entropy, CollisionEntropy)
+    def by_pairs(self) -> bool:
+        """Whether entropies come from pairs of rows."""
+        return isinstance(self.entropy, CollisionEntropy)
 
     def engine(self, table: Table, seed: int = 0, workers: int | None = None) -> Any:
         """Return counts, pairs of rows, or certified spectra, as the entropy asks for."""
@@ -130,11 +125,6 @@ class Criterion(BaseCriterion):
                 "number, such as Gaussian(1.0); give a Renyi entropy for other kernels"
             )
         return Pairs(table, float(kernel.sigma), ranks=False, seed=seed, workers=workers)
-
-    @property
-    def rows(self) -> int | None:
-        """How many rows of a table are looked at; None: all."""
-        return LIMITS.rows if isinstance(self.entropy, CollisionEntropy) else None
 
 
 @dataclass(frozen=True)

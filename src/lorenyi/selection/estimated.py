@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from lorenyi.data.sources import slices
 from lorenyi.selection.criteria import BaseCriterion, NeighborInformation
 from lorenyi.selection.limits import LIMITS
 from lorenyi.selection.pairs import Pairs
@@ -28,18 +29,20 @@ class Estimated:
         look = Look(self.engine.first(len(candidates)))
         return SampledTerms(self.engine, candidates, chosen, look, 1)
 
-    def values(self, candidates: np.ndarray, chosen: Features, look: Look) -> np.ndarray:
-        """Return the scores: candidates x (1 + groups), or x permutations."""
+    def values(self, x: np.ndarray, chosen: Features, look: Look, score: Any = None) -> np.ndarray:
+        """Return the scores: candidates x (1 + groups), or x permutations.
+
+        What could not be measured is the worst there is.
+        """
         with np.errstate(divide="ignore", invalid="ignore"):
-            found = self.criterion.score(SampledTerms(self.engine, candidates, chosen, look))
-        return _measured(np.reshape(found, (len(candidates), -1)))
+            terms = SampledTerms(self.engine, x, chosen, look)
+            found = np.reshape((score or self.criterion.score)(terms), (len(x), -1))
+        return np.where(np.isfinite(found), found, -np.inf)
 
     def reached(self, features: Features) -> np.ndarray:
         """Return the score of features chosen in this order on all rows, and its replicates."""
-        look = Look(self.engine.count)
-        terms = SampledTerms(self.engine, np.array(features[-1:]), features[:-1], look)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return _measured(np.reshape(self.criterion.reached(terms), (1, -1)))
+        look, last = Look(self.engine.count), np.array(features[-1:])
+        return self.values(last, features[:-1], look, self.criterion.reached)
 
     def step(self, candidates: np.ndarray, chosen: Features) -> Step:
         """Return the best candidate, of equal ones the first.
@@ -60,7 +63,7 @@ class Estimated:
                 break
             left, blocks = left[close], min(2 * blocks, self.engine.count)
         feature, look = int(candidates[left[best]]), Look(self.engine.count)
-        before = self.criterion.before(SampledTerms(self.engine, candidates[:1], chosen, look))
+        before = self.values(candidates[:1], chosen, look, self.criterion.before)
         whole = self.reached((*chosen, feature))  # last: a path is only made longer
         score, whole_error = float(whole[0, 0]), float(standard_errors(whole)[0])
         # Of candidates only what a row's own term varies is known; what it does to others makes
@@ -72,7 +75,7 @@ class Estimated:
             feature=feature,
             score=score,
             standard_error=whole_error,
-            gain=score - float(before[0]),
+            gain=score - float(before[0, 0]),
             bounds=(score, score),
             rows=blocks * self.engine.size,
             candidates=candidates,
@@ -119,10 +122,14 @@ class Estimated:
         return above, len(null)
 
     def _null(self, candidates: np.ndarray, chosen: Features, look: Look) -> np.ndarray:
-        """Return the scores of permuted candidates, some candidates at a time."""
-        size = 8 * look.blocks * self.engine.size * len(candidates) * look.permutations
-        parts = np.array_split(candidates, min(-(-size // LIMITS.memory), len(candidates)))
-        return np.concatenate([self.values(part, chosen, look) for part in parts])
+        """Return the scores of permuted candidates, some candidates and permutations at a time."""
+        found, batches = list[np.ndarray](), slices(look.permutations, LIMITS.batch)
+        for part in batches:
+            some = Look(look.blocks, part.stop - part.start, look.skipped + part.start)
+            size = 8 * some.blocks * self.engine.size * len(candidates) * some.permutations
+            parts = np.array_split(candidates, min(-(-size // LIMITS.memory), len(candidates)))
+            found.append(np.concatenate([self.values(each, chosen, some) for each in parts]))
+        return np.concatenate(found, axis=1)
 
     def best_set(self, candidates: np.ndarray, size: int) -> Features:
         """Return the best of the sets of features that look best."""
@@ -148,7 +155,7 @@ class Estimated:
         """Return the score of the chosen set without each of its features, on all rows."""
         look = Look(self.engine.count)
         if isinstance(self.criterion, NeighborInformation) and isinstance(self.engine, Pairs):
-            return self.engine.without_each(chosen, look)[:, 0]
+            return self.engine.without_each(chosen)
         rest = [tuple(i for i in chosen if i != j) for j in chosen]
         return np.array([self.values(np.array(r[-1:]), r[:-1], look)[0, 0] for r in rest])
 
@@ -167,20 +174,19 @@ class Estimated:
         count = max(LIMITS.nulls, math.ceil(1 / level))  # p-values below the level for each feature
         scores = self.values(candidates, (), Look(self.engine.count))[:, 0]
         null = self._null(candidates, (), Look(self.engine.count, count))
+        p = np.ones(len(candidates))
+        known = np.flatnonzero(np.isfinite(scores) & np.isfinite(null).all(axis=1))
+        scores, null = scores[known], null[known]
         each = [_standard(null[:, b], np.delete(null, b, axis=1)) for b in range(count)]
         pooled = np.sort(np.concatenate(each))
         at_least = np.searchsorted(pooled, _standard(scores, null[:, 1:]) - 1e-12)
-        return np.asarray((1 + len(pooled) - at_least) / (1 + len(pooled)))
+        p[known] = (1 + len(pooled) - at_least) / (1 + len(pooled))
+        return p
 
     @property
     def target_entropy(self) -> float:
         """What there is to be known about the target, in bits."""
         return self.engine.target_entropy()
-
-
-def _measured(found: np.ndarray) -> np.ndarray:
-    """Return scores; what could not be measured is the worst there is."""
-    return np.where(np.isfinite(found), found, -np.inf)
 
 
 def _standard(values: np.ndarray, null: np.ndarray) -> np.ndarray:

@@ -38,13 +38,13 @@ class Limits:
     # Bandwidths: powers of the weights.
     full: float = 3.0  # chosen features up to which they are not widened
     widths: tuple[float, ...] = 1.0, 2.0, 4.0  # times that power, of which the best is taken
-    # Of the weights before and of the next feature, for the score of a path; twice as many raise it
-    # by 0.01 bits on average over eleven tables.
+    # Powers of all weights of a path, or of those before and of the next feature; twice as many
+    # raise its score by 0.01 bits on average over eleven tables.
+    together: tuple[float, ...] = 2.0, 1.0, 0.5  # a copy narrows, pairs tell together
     powers: tuple[tuple[float, float], ...] = tuple(product((1.0, 0.7), (1.0, 0.5, 0.2)))
     # Times the smoothing of the criterion, of which the best is taken: with 1 alone, of six labels
     # of six levels in 1,000 rows two are found beside each other in place of all.
     smoothing: tuple[float, ...] = 1.0, 4.0, 16.0
-    together: tuple[float, ...] = 2.0, 1.0, 0.5  # of all: a copy narrows, pairs tell together
     # Candidates and rows of a piece of a kernel: of small ones threads wait for each other.
     plain: tuple[int, int] = 16, 128
     permuted: tuple[int, int] = 64, 16  # products of matrices

@@ -8,7 +8,6 @@ from typing import Any
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from lorenyi.functionals import CollisionEntropy
 from lorenyi.kernels import Kernel
 from lorenyi.selection.criteria import BaseCriterion, NeighborInformation
 
@@ -66,8 +65,7 @@ def check(selector: Any) -> None:
         raise ValueError(
             f"start={selector.start!r} begins with the best features, must_include with given ones"
         )
-    is_pairs = isinstance(getattr(criterion, "entropy", CollisionEntropy()), CollisionEntropy)
-    if ends(selector) and selector.start != "single" and not is_pairs:
+    if ends(selector) and selector.start != "single" and not criterion.by_pairs:
         raise ValueError(
             f"start={selector.start!r} with {criterion!r} is not tested: give a number of features"
         )

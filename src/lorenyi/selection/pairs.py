@@ -22,9 +22,10 @@ from lorenyi._progress import counted
 from lorenyi._threads import cores, parallel
 from lorenyi.selection.blocks import LEAST, Block, Powers, Shown, kind, log_weights, prepared
 from lorenyi.selection.limits import LIMITS
-from lorenyi.selection.sampled import Features, Look, Sampled, replicated
+from lorenyi.selection.sampled import Features, Look, Sampled
 from lorenyi.selection.table import Table, Variable
 
+Choice: TypeAlias = tuple[float | None, float]  # powers of weights before, if apart, and own
 Quantities: TypeAlias = Callable[[Block, np.ndarray, np.ndarray, np.ndarray], np.ndarray]
 
 
@@ -49,7 +50,6 @@ class Pairs(Sampled):
         read = partial(prepared, bandwidth=bandwidth, ranks=ranks, standardize=standard)
         constant = Variable(np.zeros((len(table), 1)), np.zeros((len(table), 0), dtype=np.int64))
         self._features = parallel(read, [*table.features, constant], workers)
-        self._kinds = [kind(v) for v in self._features]
         self._sizes = [_size(v) for v in table.features]
         self._target = prepared(table.target, 1.0, ranks, True)
         order = np.argsort(_arrays.hashed(seed, 41, len(table))[:, 0])
@@ -58,7 +58,7 @@ class Pairs(Sampled):
         self._rows = order[: self.count * self.size].reshape(self.count, self.size)
         self._blocks: list[Block] = []
         self._powers: tuple[Features, Powers] = (), (1.0, 1.0)
-        self._known: dict[tuple[Any, ...], tuple[int, list[int], Any]] = {}  # sums of blocks
+        self._known: dict[tuple[Any, ...], dict[int, np.ndarray]] = {}  # sums of blocks
         self._path: tuple[Features, Sequence[Shown]] = (), []
 
     def first(self, candidates: int) -> int:
@@ -92,16 +92,17 @@ class Pairs(Sampled):
             return np.asarray(found.max(axis=0))
         return np.asarray(found[np.argmax(found[:, :, 0], axis=0), np.arange(found.shape[1])])
 
-    def without_each(self, given: Features, look: Look) -> np.ndarray:
-        """Return the neighbor information of the given features without each of them: k x r."""
-        powers = self.powers(given)
+    def without_each(self, given: Features) -> np.ndarray:
+        """Return the neighbor information of the given features without each of them."""
+        powers, blocks = self.powers(given), self.blocks(self.count)
 
         def of(block: Block) -> np.ndarray:
             apart = block.apart(given)
             rest = [log_weights(apart - block.apart_in(f), *powers) for f in given]
-            return np.concatenate([block.bits(np.exp(log)) for log in rest], axis=1)
+            return np.asarray(block.v @ np.hstack([block.bits(np.exp(log)) for log in rest]))
 
-        return self._mean(parallel(of, self.blocks(look.blocks), self.workers))
+        sums = parallel(of, blocks, self.workers)
+        return np.asarray(np.sum(sums, axis=0) / sum(block.v.sum() for block in blocks))
 
     def reached(self, features: Features) -> np.ndarray:
         """Return the most information that features in this order show, each with its bandwidth.
@@ -115,14 +116,16 @@ class Pairs(Sampled):
             known, shown = (), [block.shown(0 * block.t, every=True) for block in blocks]
         for feature in features[len(known) :]:
             known, before = (*known, feature), list(zip(blocks, shown, strict=True))
-            tried = parallel(partial(_tried, known), before[: LIMITS.tried], self.workers)
-            best = int(np.argmax(np.sum(tried, axis=0)))
-            each = parallel(partial(_added, known, best), before, self.workers)
-            found, constant = zip(*each, strict=True)
+            together = [(None, power) for power in LIMITS.together]
+            choices = [*together, *(LIMITS.powers if len(known) > 1 else ())]
+            tried = parallel(partial(_means, known, choices), before[: LIMITS.tried], self.workers)
+            best = choices[int(np.argmax(np.sum(tried, axis=0)))]
+            found = parallel(partial(_longer, known, best, every=True), before, self.workers)
             # A constant adds nothing, though similar rows then count twice.
-            least = max(np.mean(constant), np.mean([part.mean for part in shown]))
-            if len(known) == 1 or np.mean([part.mean for part in found]) > least:
-                shown = list(found)
+            constant = [block.smoothed(x.log, x.sums[:, :, :1], x) for block, x in before]
+            mean, *others = (np.mean([x.mean for x in each]) for each in (found, constant, shown))
+            if len(known) == 1 or mean > max(others):
+                shown = found
         self._path = known, shown
         kept = [block.kept for block in blocks]
         bits = [np.einsum("ri,ir->r", v, part.bits) for v, part in zip(kept, shown, strict=True)]
@@ -203,24 +206,26 @@ class Pairs(Sampled):
     ) -> np.ndarray:
         """Return means over all rows of quantities of each candidate: quantities x c x r.
 
-        What other looks have seen of the same is not computed again.
+        Sums of a block that other looks have seen are not computed again.
         """
-        done, known, before = self._known.get((quantities, given, powers), (0, [], 0.0))
-        wanted, places = candidates.tolist(), {i: k for k, i in enumerate(known)}
-        if look.permutations or done > look.blocks or not set(wanted) <= places.keys():
-            done, before = 0, 0.0
-        else:
-            before = before[:, :, [places[i] for i in wanted]]
-        blocks, sums = self.blocks(look.blocks), before
-        if done < look.blocks:
-            sums = before + self._sums(quantities, candidates, given, powers, look, done)
+        blocks, wanted = self.blocks(look.blocks), candidates.tolist()
         if look.permutations:
-            return np.asarray(sums.swapaxes(1, 2) / sum(block.v.sum() for block in blocks))
-        if done < look.blocks:  # those of pairs are asked for at every step
-            few = {key: value for key, value in self._known.items() if len(key[1]) < 2}
-            self._known = few | {(quantities, given, powers): (look.blocks, wanted, sums)}
-        sizes = np.sum([block.groups.sum(axis=1) for block in blocks], axis=0)
-        return np.array([replicated(part, sizes) for part in sums])
+            found = self._sums(quantities, candidates, given, powers, look, range(look.blocks))
+            sums, sizes = np.sum(found, axis=0), sum(block.v.sum() for block in blocks)
+        else:
+            # Those of pairs of features are asked for at every step.
+            self._known = {
+                key: own for key, own in self._known.items() if len(key[1]) < 2 or key[1] == given
+            }
+            keys = [(quantities, given, powers, k) for k in range(look.blocks)]
+            known = [self._known.setdefault(key, {}) for key in keys]
+            new = [k for k, own in enumerate(known) if not own.keys() >= set(wanted)]
+            found = self._sums(quantities, candidates, given, powers, look, new)
+            for k, each in zip(new, found, strict=True):
+                known[k].update(zip(wanted, np.moveaxis(each, 2, 0), strict=True))
+            sums = np.stack([np.sum([own[i] for own in known], axis=0) for i in wanted], axis=2)
+            sizes = np.sum([block.kept.sum(axis=1) for block in blocks], axis=0)
+        return np.asarray(sums.swapaxes(1, 2) / sizes)
 
     def _sums(
         self,
@@ -229,15 +234,12 @@ class Pairs(Sampled):
         given: Features,
         powers: Powers,
         look: Look,
-        done: int,
-    ) -> np.ndarray:
-        """Return sums over rows of all blocks but those done: quantities x groups x c.
-
-        Groups are those that are left out in turn, or permutations.
-        """
-        blocks, new = self.blocks(look.blocks), range(done, look.blocks)
+        new: Sequence[int],
+    ) -> list[np.ndarray]:
+        """Return sums over the rows of some blocks: quantities x r x c."""
+        blocks = self.blocks(look.blocks)
         # Once, before several threads ask for them.
-        parallel(lambda block: block.apart(given), blocks[done:], self.workers)
+        parallel(lambda k: blocks[k].apart(given), new, self.workers)
 
         def of(task: tuple[int, np.ndarray]) -> np.ndarray:
             k, features = task
@@ -247,23 +249,17 @@ class Pairs(Sampled):
                 rows = quantities(block, w, block.permuted_sums(w, features, orders), orders)
                 return np.asarray((rows * block.v[orders].T[:, :, None]).sum(axis=1))
             rows = quantities(block, w, block.sums_with(w, features), orders)
-            return np.asarray(block.groups @ rows[:, :, 0])
+            return np.asarray(block.kept @ rows[:, :, 0])
 
         # Fewer blocks than cores: candidates are shared out as well. Those of a kind go together.
-        kinds = [self._kinds[i] for i in candidates]
+        kinds = [kind(self._features[i]) for i in candidates]
         order = np.array(sorted(range(len(kinds)), key=kinds.__getitem__))
         some = min(-(-cores() // max(len(new), 1)), len(candidates))
         tasks = [(k, part) for k in new for part in np.array_split(candidates[order], some)]
         items = f"parts of {len(candidates):,} candidates"
         found = parallel(counted(of, len(tasks), items), tasks, self.workers)
         each = [np.concatenate(found[k : k + some], axis=2) for k in range(0, len(found), some)]
-        return np.asarray(np.sum(each, axis=0)[:, :, np.argsort(order)])
-
-    def _mean(self, rows: Sequence[np.ndarray]) -> np.ndarray:
-        """Return the means over all rows, which come as rows x c in the first blocks: c x r."""
-        groups = [block.groups for block in self._blocks[: len(rows)]]
-        sums = np.asarray(sum(own @ part for own, part in zip(groups, rows, strict=True)))
-        return replicated(sums, np.sum(groups, axis=(0, 2)))
+        return [part[:, :, np.argsort(order)] for part in each]
 
 
 def _shares(block: Block, w: np.ndarray, sums: np.ndarray, orders: np.ndarray) -> np.ndarray:
@@ -290,27 +286,15 @@ def _size(variable: Variable) -> float:
     return max(size, 1.0)
 
 
-def _tried(features: Features, item: tuple[Block, Shown]) -> list[float]:
+def _means(features: Features, choices: Sequence[Choice], item: tuple[Block, Shown]) -> list[float]:
     """Return the information of a block with the last feature, for each choice of powers."""
-    choices = range(len(LIMITS.together) + (len(features) > 1) * len(LIMITS.powers))
-    return [_longer(features, choice, *item).mean for choice in choices]
+    return [_longer(features, choice, item).mean for choice in choices]
 
 
 def _longer(
-    features: Features, choice: int, block: Block, before: Shown, every: bool = False
+    features: Features, choice: Choice, item: tuple[Block, Shown], every: bool = False
 ) -> Shown:
     """Return what a block shows with the last feature as well, for a choice of powers."""
-    if choice < len(LIMITS.together):
-        log = log_weights(block.apart(features), LIMITS.together[choice])
-    else:
-        power, own = LIMITS.powers[choice - len(LIMITS.together)]
-        log = np.float32(power) * before.log
-        log += log_weights(block.last_apart(features), own)
-    return block.shown(log, before, every)
-
-
-def _added(features: Features, choice: int, item: tuple[Block, Shown]) -> tuple[Shown, float]:
-    """Return the same without each group as well, and what a constant would show."""
-    block, before = item
-    constant = block.smoothed(before.log, before.sums[:, :, :1], before).mean
-    return _longer(features, choice, block, before, every=True), constant
+    (block, before), (old, own) = item, choice
+    log = log_weights(block.apart(features) if old is None else block.last_apart(features), own)
+    return block.shown(log if old is None else log + np.float32(old) * before.log, before, every)

@@ -101,14 +101,10 @@ class SelectionPath(Sequence[Step]):
         """Chosen features, in order."""
         return tuple(step.feature for step in self.steps)
 
-    def name(self, feature: int) -> str:
-        """Return what a feature is called: its columns."""
-        return self.names[feature]
-
     @property
     def best_refused(self) -> str:
         """The name of the best candidate that was not good enough."""
-        return "" if self.refused is None else self.name(self.refused.feature)
+        return "" if self.refused is None else self.names[self.refused.feature]
 
     def others(self, chosen: Sequence[int]) -> list[int]:
         """Return all other features, the best first, as the last step saw them."""
@@ -124,21 +120,21 @@ class SelectionPath(Sequence[Step]):
         """Return the steps as columns, for a data frame."""
         numbers = ("score", "standard_error", "gain", "p_value", "rows")
         return {
-            "feature": [self.name(step.feature) for step in self],
+            "feature": [self.names[step.feature] for step in self],
             **{column: [getattr(step, column) for step in self] for column in numbers},
-            "ties": [[self.name(f) for f in step.ties.tolist()] for step in self],
+            "ties": [[self.names[f] for f in step.ties.tolist()] for step in self],
         }
 
     def _lines(self) -> list[list[str]]:
         lines = [["step", "feature", "information", "gain", "p", "within a standard error"]]
         for number, step in enumerate(self, start=1):
-            ties = [self.name(f) for f in step.ties.tolist()]
+            ties = [self.names[f] for f in step.ties.tolist()]
             ties = ties if len(ties) <= 4 else [*ties[:3], f"and {len(ties) - 3} more"]
             error = "" if math.isnan(step.standard_error) else f" ± {step.standard_error:.3f}"
             p = "-" if math.isnan(step.p_value) else f"{step.p_value:.2g}"
             p += " (fitted)" * step.fitted
             shown = [f"{step.score:.3f}{error}", f"{step.gain:.3f}", p, ", ".join(ties) or "-"]
-            lines.append([str(number), self.name(step.feature), *shown])
+            lines.append([str(number), self.names[step.feature], *shown])
         return lines
 
     def __repr__(self) -> str:

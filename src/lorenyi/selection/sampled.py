@@ -75,17 +75,15 @@ class Sampled(ABC):
         return _arrays.permutations(self.seed, streams, zeros)
 
 
-def replicated(sums: np.ndarray, sizes: np.ndarray) -> np.ndarray:
-    """Return the mean, and the means without each group, from sums of groups (x c): (c x) 1 + r."""
-    total, n = sums.sum(axis=0), sizes.sum()
-    return np.concatenate([(total / n)[..., None], (total - sums).T / (n - sizes)], axis=-1)
-
-
 def standard_errors(values: np.ndarray) -> np.ndarray:
-    """Return the jackknife's errors of values, c x (1 + r), from the replicates after each."""
+    """Return the jackknife's errors of values, c x (1 + r), from the replicates after each.
+
+    Infinite where a replicate could not be measured, NaN where the value itself could not be.
+    """
     with np.errstate(invalid="ignore"):
-        spread = np.nan_to_num(values[:, 1:].std(axis=1), nan=0.0)
-    return np.asarray(spread * math.sqrt(values.shape[1] - 2))
+        errors = values[:, 1:].std(axis=1) * math.sqrt(values.shape[1] - 2)
+    errors[np.isnan(errors) & np.isfinite(values[:, 0])] = np.inf
+    return np.asarray(errors)
 
 
 def leads(values: np.ndarray, best: int) -> tuple[np.ndarray, np.ndarray]:

@@ -36,7 +36,7 @@ class Search:
         self.selector, self.names, self.first, self.judge = selector, names, first, judge
         self.last = [i for i, feature in enumerate(table.features) if feature.is_constant]
         said = selector.categorical_features
-        if selector.criterion.by_counts and (said is None or isinstance(said, str)):
+        if not selector.criterion.by_pairs and (said is None or isinstance(said, str)):
             # Labels of a few rows each seem to be informative about anything.
             most = max(LIMITS.labels, table.total / LIMITS.cell)
             labels = ((i, v.symbols.T) for i, v in enumerate(table.features) if v.symbols.shape[1])
@@ -191,9 +191,7 @@ class Search:
                 replace(old[step.feature], **{name: getattr(step, name) for name in new})
                 for step in steps
             ]
-            while self.ends and self._is_last_useless(path):
+            while self.ends and (last := path.steps[-1]).feature not in self.first:
+                if last.gain > self.selector.tol:
+                    break
                 path.dropped.insert(0, path.steps.pop().feature)
-
-    def _is_last_useless(self, path: SelectionPath) -> bool:
-        last = path.steps[-1]
-        return last.feature not in self.first and not last.gain > self.selector.tol

@@ -24,6 +24,7 @@ from lorenyi.selection import options, reading
 from lorenyi.selection.certified import Certified
 from lorenyi.selection.criteria import BaseCriterion, NeighborInformation
 from lorenyi.selection.estimated import Estimated
+from lorenyi.selection.limits import LIMITS
 from lorenyi.selection.path import SelectionPath
 from lorenyi.selection.sampled import Sampled
 from lorenyi.selection.search import Search
@@ -230,7 +231,7 @@ class InformationSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
 
     def _table(self, X: Any, y: Any, sample_weight: Any, seed: int) -> Table:
         """Return what the search reads; set the attributes that say how it was read."""
-        most = self.criterion.rows
+        most = getattr(self.criterion, "rows", LIMITS.rows) if self.criterion.by_pairs else None
         X, y, sample_weight = reading.looked_at(X, y, sample_weight, most, seed)
         columns = reading.features_of(self, X)
         reading.require_aligned(X, y)

@@ -162,12 +162,6 @@ class Table:
         variables = [*self.features, self.target]
         return [p for v in variables for p in (v.numbers, v.symbols) if p.shape[1]]
 
-    def points(self) -> Table:
-        """Return a row for each point, if they are not too many; frequencies are rounded."""
-        if self.weights is None:
-            return self
-        return self.take(by_weight(self.weights, min(round(self.total), LIMITS.points)), None)
-
     def apart(self) -> tuple[Table, np.ndarray]:
         """Return the rows to compare, and the weight of each, 1 in the mean.
 
@@ -181,8 +175,9 @@ class Table:
         halves = [self.features[k::2] for k in (0, 1)] if len(self.features) > 1 else []
         each = [int(_arrays.numbered(*(v.values for v in half)).max()) + 1 for half in halves]
         if max(told, min(each, default=0)) < max(LIMITS.told_apart, 0.5 * len(self)):
-            found = self.points()
-            return found, np.ones(len(found))
+            size = min(round(self.total), LIMITS.points)
+            found = self.take(by_weight(self.weights, size), None)
+            return found, np.ones(size)
         return self, self.weights / self.weights.mean()
 
     def permuted(self, feature: int, chosen: Sequence[int], count: int, seed: int) -> Table:

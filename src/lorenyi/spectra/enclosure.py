@@ -60,13 +60,21 @@ class Block:
         return self.relative * frobenius + 4 * len(theta) * math.sqrt(m) * eps * self.largest
 
 
-def enclosed(T: np.ndarray, leak: np.ndarray, tau: float, block: Block, m: int, eps: float) -> Pair:
+def enclosed(
+    theta: np.ndarray,
+    T: np.ndarray,
+    leak: np.ndarray,
+    tau: float,
+    block: Block,
+    m: int,
+    eps: float,
+) -> Pair:
     """Enclose the spectrum (peaked, spread) of a matrix of m rows.
 
     Parameters
     ----------
-    T, leak : array, p x p
-        Q'JQ and R'R.
+    theta, T, leak : array, p and p x p
+        Eigenvalues of Q'JQ, descending, that matrix, and R'R.
     tau : float
         Bound on what is outside Q.
     block : Block
@@ -76,7 +84,7 @@ def enclosed(T: np.ndarray, leak: np.ndarray, tau: float, block: Block, m: int, 
     eps : float
         Unit of rounding of the products; 0 as if they were exact.
     """
-    theta = np.maximum(_arrays.eigvalsh(T)[::-1], 0.0)
+    theta = np.maximum(theta, 0.0)
     t = np.arange(1, len(theta) + 1)
     one, missing = (block.rounding(theta, m, eps), block.missing) if eps else (0.0, 0.0)
     slack = np.sqrt(t) * one

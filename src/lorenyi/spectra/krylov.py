@@ -223,7 +223,7 @@ class Krylov:
             size, d = math.sqrt(float(np.trace(leak))), math.sqrt(self._dropped)
             leak = (1 + d / size) * leak if size else leak
             leak[np.diag_indices(len(leak))] += d * (d + size)
-        return enclosed(np.diag(theta), leak, outside, self.known, len(self.A), self._eps)
+        return enclosed(theta, np.diag(theta), leak, outside, self.known, len(self.A), self._eps)
 
     @property
     def known(self) -> Block:
