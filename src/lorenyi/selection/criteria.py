@@ -209,11 +209,9 @@ class JointInformation(Criterion):
     of_the_set: ClassVar[bool] = True
 
     def score(self, t: Terms) -> Any:
-        """Return I(x, s_1, ..., s_k; y)."""
         return t.set_relevance
 
     def before(self, t: Terms) -> Any:
-        """Return I(s_1, ..., s_k; y)."""
         return t.chosen_relevance
 
 
@@ -234,7 +232,6 @@ class MIFS(Criterion):
     beta: float = 0.7
 
     def score(self, t: Terms) -> Any:
-        """Return I(x; y) - beta sum_s I(x; s)."""
         return t.relevance - self.beta * t.redundancy.sum(axis=1)
 
 
@@ -246,7 +243,6 @@ class FOU(Criterion):
     """
 
     def score(self, t: Terms) -> Any:
-        """Return I(x; y) - sum_s [I(x; s) - I(x; s | y)]."""
         return t.relevance - (t.redundancy - t.conditional_redundancy).sum(axis=1)
 
 
@@ -258,7 +254,6 @@ class MRMR(Criterion):
     """
 
     def score(self, t: Terms) -> Any:
-        """Return I(x; y) minus the mean of I(x; s)."""
         return t.relevance - (1 / max(len(t.chosen), 1)) * t.redundancy.sum(axis=1)
 
 
@@ -270,7 +265,6 @@ class JMI(Criterion):
     """
 
     def score(self, t: Terms) -> Any:
-        """Return the sum of I(x, s; y)."""
         return t.joint_relevance.sum(axis=1) if t.chosen else t.relevance
 
 
@@ -282,7 +276,6 @@ class JMIM(Criterion):
     """
 
     def score(self, t: Terms) -> Any:
-        """Return the least of I(x, s; y)."""
         return t.joint_relevance.min(axis=1) if t.chosen else t.relevance
 
 
@@ -294,7 +287,6 @@ class ICAP(Criterion):
     """
 
     def score(self, t: Terms) -> Any:
-        """Return I(x; y) - sum_s max(0, I(x; s) - I(x; s | y))."""
         return t.relevance - positive(t.redundancy - t.conditional_redundancy).sum(axis=1)
 
 
@@ -306,7 +298,6 @@ class CMIM(Criterion):
     """
 
     def score(self, t: Terms) -> Any:
-        """Return the least of I(x; y | s)."""
         return t.conditional_relevance.min(axis=1) if t.chosen else t.relevance
 
 
@@ -318,7 +309,6 @@ class DISR(Criterion):
     """
 
     def score(self, t: Terms) -> Any:
-        """Return the sum of I(x, s; y) / S(x, s, y)."""
         if not t.chosen:
             return ratio(t.relevance, t.joint((), True))
         return ratio(t.joint_relevance, t.joint_entropy).sum(axis=1)

@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -26,7 +26,14 @@ from lorenyi.selection.sampled import Features, Look, Sampled
 from lorenyi.selection.table import Table, Variable
 
 Choice: TypeAlias = tuple[float | None, float]  # powers of weights before, if apart, and own
-Quantities: TypeAlias = Callable[[Block, np.ndarray, np.ndarray, np.ndarray], np.ndarray]
+
+
+class Asked(NamedTuple):
+    """What is asked of candidates."""
+
+    quantities: Callable[[Block, np.ndarray, np.ndarray, np.ndarray], np.ndarray]  # of each row
+    given: Features
+    powers: Powers = (1.0, 1.0)
 
 
 class Pairs(Sampled):
@@ -58,7 +65,7 @@ class Pairs(Sampled):
         self._rows = order[: self.count * self.size].reshape(self.count, self.size)
         self._blocks: list[Block] = []
         self._powers: tuple[Features, Powers] = (), (1.0, 1.0)
-        self._known: dict[tuple[Any, ...], dict[int, np.ndarray]] = {}  # sums of blocks
+        self._known: dict[tuple[Asked, int], dict[int, np.ndarray]] = {}  # sums of blocks
         self._path: tuple[Features, Sequence[Shown]] = (), []
 
     def first(self, candidates: int) -> int:
@@ -76,7 +83,7 @@ class Pairs(Sampled):
 
     def joint(self, candidates: np.ndarray, given: Features, look: Look) -> np.ndarray:
         """Return S(x, given) and S(x, given, y) of order 2, without self-pairs: 2 x c x r."""
-        means = self._means(_shares, candidates, given, (1.0, 1.0), look)
+        means = self._means(Asked(_shares, given), candidates, look)
         if not look.permutations:  # a row is first in as many pairs as it is second
             means = 2 * means - means[:, :, :1]
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -87,7 +94,7 @@ class Pairs(Sampled):
 
         Where few rows are similar in all of them, those similar in the given ones predict.
         """
-        found = self._means(_predictions, candidates, given, self.powers(given), look)
+        found = self._means(Asked(_predictions, given, self.powers(given)), candidates, look)
         if look.permutations:
             return np.asarray(found.max(axis=0))
         return np.asarray(found[np.argmax(found[:, :, 0], axis=0), np.arange(found.shape[1])])
@@ -196,31 +203,22 @@ class Pairs(Sampled):
             self._powers = given, tried[int(np.argmax(found))]
         return self._powers[1] if given else (1.0, 1.0)
 
-    def _means(
-        self,
-        quantities: Quantities,
-        candidates: np.ndarray,
-        given: Features,
-        powers: Powers,
-        look: Look,
-    ) -> np.ndarray:
+    def _means(self, asked: Asked, candidates: np.ndarray, look: Look) -> np.ndarray:
         """Return means over all rows of quantities of each candidate: quantities x c x r.
 
         Sums of a block that other looks have seen are not computed again.
         """
         blocks, wanted = self.blocks(look.blocks), candidates.tolist()
         if look.permutations:
-            found = self._sums(quantities, candidates, given, powers, look, range(look.blocks))
+            found = self._sums(asked, candidates, look, range(look.blocks))
             sums, sizes = np.sum(found, axis=0), sum(block.v.sum() for block in blocks)
         else:
             # Those of pairs of features are asked for at every step.
-            self._known = {
-                key: own for key, own in self._known.items() if len(key[1]) < 2 or key[1] == given
-            }
-            keys = [(quantities, given, powers, k) for k in range(look.blocks)]
-            known = [self._known.setdefault(key, {}) for key in keys]
+            old = [a for a, _ in self._known if len(a.given) > 1 and a.given != asked.given]
+            self._known = {key: own for key, own in self._known.items() if key[0] not in old}
+            known = [self._known.setdefault((asked, k), {}) for k in range(look.blocks)]
             new = [k for k, own in enumerate(known) if not own.keys() >= set(wanted)]
-            found = self._sums(quantities, candidates, given, powers, look, new)
+            found = self._sums(asked, candidates, look, new)
             for k, each in zip(new, found, strict=True):
                 known[k].update(zip(wanted, np.moveaxis(each, 2, 0), strict=True))
             sums = np.stack([np.sum([own[i] for own in known], axis=0) for i in wanted], axis=2)
@@ -228,27 +226,21 @@ class Pairs(Sampled):
         return np.asarray(sums.swapaxes(1, 2) / sizes)
 
     def _sums(
-        self,
-        quantities: Quantities,
-        candidates: np.ndarray,
-        given: Features,
-        powers: Powers,
-        look: Look,
-        new: Sequence[int],
+        self, asked: Asked, candidates: np.ndarray, look: Look, new: Sequence[int]
     ) -> list[np.ndarray]:
         """Return sums over the rows of some blocks: quantities x r x c."""
         blocks = self.blocks(look.blocks)
         # Once, before several threads ask for them.
-        parallel(lambda k: blocks[k].apart(given), new, self.workers)
+        parallel(lambda k: blocks[k].apart(asked.given), new, self.workers)
 
         def of(task: tuple[int, np.ndarray]) -> np.ndarray:
             k, features = task
             block, orders = blocks[k], self.orders(look, k)
-            w = block.weights(given, powers)
+            w = block.weights(asked.given, asked.powers)
             if look.permutations:  # weights go with what is permuted
-                rows = quantities(block, w, block.permuted_sums(w, features, orders), orders)
+                rows = asked.quantities(block, w, block.permuted_sums(w, features, orders), orders)
                 return np.asarray((rows * block.v[orders].T[:, :, None]).sum(axis=1))
-            rows = quantities(block, w, block.sums_with(w, features), orders)
+            rows = asked.quantities(block, w, block.sums_with(w, features), orders)
             return np.asarray(block.kept @ rows[:, :, 0])
 
         # Fewer blocks than cores: candidates are shared out as well. Those of a kind go together.

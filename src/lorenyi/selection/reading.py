@@ -114,17 +114,16 @@ def frequencies(sample_weight: Any, n: int) -> np.ndarray | None:
 
 
 def looked_at(X: Any, y: Any, sample_weight: Any, most: int | None, seed: int) -> tuple[Any, ...]:
-    """Return all in memory; of more than `most` points so many, by weight, a row for each.
+    """Return all in memory, with weights; of more than `most` points so many, a row for each.
 
     Of data that is not in memory a million rows are taken at most.
     """
-    sample_weight = in_memory(sample_weight, "sample_weight")
     n = row_count(X)
-    weights = frequencies(sample_weight, n) if n else None
+    weights = frequencies(in_memory(sample_weight, "sample_weight"), n) if n else None
     most = LIMITS.points if most is None and is_elsewhere(X) else most
     if most is None or (n if weights is None else weights.sum()) <= most:
         if weights is None or (weights > 0).all():
-            return in_memory(X, "X"), in_memory(y, "y"), sample_weight
+            return in_memory(X, "X"), in_memory(y, "y"), weights
         require_aligned(X, y)
         rows = np.flatnonzero(weights)  # the others are absent
         return take_rows(X, rows, "X"), take_rows(y, rows, "y"), weights[rows]

@@ -232,11 +232,10 @@ class InformationSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     def _table(self, X: Any, y: Any, sample_weight: Any, seed: int) -> Table:
         """Return what the search reads; set the attributes that say how it was read."""
         most = getattr(self.criterion, "rows", LIMITS.rows) if self.criterion.by_pairs else None
-        X, y, sample_weight = reading.looked_at(X, y, sample_weight, most, seed)
+        X, y, weights = reading.looked_at(X, y, sample_weight, most, seed)
         columns = reading.features_of(self, X)
         reading.require_aligned(X, y)
         reading.require_values(columns, self.missing == "value")
-        weights = reading.frequencies(sample_weight, len(columns[0].values))
         self.categorical_ = self._categorical(columns)
         target = reading.read_target(y, self.task)
         self.task_ = "classification" if target.symbols.shape[1] else "regression"
