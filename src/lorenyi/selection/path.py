@@ -80,7 +80,7 @@ class SelectionPath(Sequence[Step]):
     >>> X, y = load_iris(return_X_y=True)
     >>> InformationSelector(2).fit(X, y).path_
     step  feature  information    gain   p  within a standard error
-       1  x3       1.046 ± 0.038  1.046  -  x2
+       1  x3       1.046 ± 0.039  1.046  -  x2
        2  x1       1.209 ± 0.042  0.163  -  x2
     """
 
