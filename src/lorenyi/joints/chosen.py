@@ -31,6 +31,7 @@ from lorenyi.joints.columns import (
 from lorenyi.joints.limits import LIMITS
 from lorenyi.spectra.enclosure import Block
 from lorenyi.spectra.krylov import orthonormalised
+from lorenyi.spectra.prover import share as leading
 
 EPS = float(np.finfo(np.float32).eps)
 
@@ -79,10 +80,6 @@ class Chosen:
     def is_smooth(self) -> bool:
         """Whether so few eigenvectors hold its trace that a solver is faster than products."""
         return 1.0 - float(np.sum(self.values)) < LIMITS.smooth
-
-    def share(self, mass: float) -> int:
-        """Return about how many of the leading eigenvalues a block of such a mass holds."""
-        return self.rank if mass >= 1 else min(self.rank, 8 + round(1.25 * self.rank * mass))
 
     def join(self, column: Column, labelled: bool) -> Joined:
         """Return the joint with a candidate: one diagonal block a class, or one."""
@@ -183,7 +180,7 @@ class Joined:
         made = []
         for a, b in pairwise(self.ends):
             weights = self.weights[a:b]
-            share = self.chosen.share(float(weights.sum()))
+            share = leading(self.chosen.rank, float(weights.sum()))
             made.append(Part(self.chosen, self.column, self.g[a:b], self.v[a:b], weights, share))
         return made
 

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from lorenyi.spectra.prover import MODERATE, SMALL
+
 
 @dataclass(frozen=True)
 class Limits:
     """Where one way is better than another, measured on one core of two."""
 
-    bounded: int = 300  # rows of a block from which bounds are cheaper than all eigenvalues: 5 ms
+    bounded: int = SMALL  # rows of a block from which bounds are cheaper than all eigenvalues: 5 ms
     # Rows up to which kernels are kept in float64 and all eigenvalues are computed: they take the
     # 0.2 s that a proof by a solver takes.
-    dense: int = 1_200
+    dense: int = MODERATE
     pairs: int = 8_000  # rows up to which matrices of all pairs are made: two of them are 0.5 GB
     at_once: int = 6  # candidates whose norms are computed by one pass over a kernel: half the time
     columns: int = 64  # of the factor of a feature: a Gaussian of one variable needs 15 to 30

@@ -199,7 +199,7 @@ class Auto(Solver):
         known = known_spectrum(singles, A.mass if not blocks else None)
 
         def estimated(block: Gram) -> Spectrum:
-            rank = share(goal.rank, block, A)
+            rank = goal.rank and share(goal.rank, block.mass / A.mass)
             rank = None if rank is None else min(rank, len(block) - 1)
             return self._block(block, replace(goal, rank=rank))
 

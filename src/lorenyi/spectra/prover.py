@@ -40,11 +40,9 @@ MODERATE = 1200  # rows up to which all eigenvalues cost less than an iteration
 MAX_COLUMNS = 4000  # of a factor of a sample; 30,000 x 10 normal rows to 0.01 bits need 1,930
 
 
-def share(rank: int | None, block: Gram, A: Gram) -> int | None:
-    """Return about how many of the leading eigenvalues of A a block of it holds."""
-    if rank is None or block.mass >= A.mass:
-        return rank
-    return min(rank, 8 + round(1.25 * rank * block.mass / A.mass))
+def share(rank: int, mass: float) -> int:
+    """Return about how many of the leading eigenvalues a block with a part of the mass holds."""
+    return rank if mass >= 1 else min(rank, 8 + round(1.25 * rank * mass))
 
 
 @dataclass(frozen=True)
@@ -81,7 +79,10 @@ class Prover:
         fixed = known_spectrum(singles, A.mass if not blocks else None)
         failure = FAILURE / max(len(blocks), 1)
         width = width or (lambda spectrum: unsettled_mass(spectrum, A.mass))
-        searches = [self._start(block, share(rank, block, A), failure, width) for block in blocks]
+        searches = [
+            self._start(block, rank and share(rank, block.mass / A.mass), failure, width)
+            for block in blocks
+        ]
         while True:
             spectrum = union([*fixed, *(s.spectrum() for s in searches)], A.n, A.mass)
             gap = width(spectrum)
