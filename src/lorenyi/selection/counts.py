@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy.special import xlogy
 
 from lorenyi import _arrays
 from lorenyi.selection.limits import LIMITS
@@ -33,7 +34,7 @@ class Counts(Sampled):
         both = self._both(given)
         if look.permutations:  # of everything but the candidates
             moved = [(both[order], self._v[order]) for order in self.orders(look)]
-            found = [[self._entropies(self.codes[i], *m)[:, 0] for m in moved] for i in candidates]
+            found = [[self._values(self.codes[i], *m) for m in moved] for i in candidates]
             return np.array(found, dtype=np.float64).transpose(2, 0, 1)
         for i in candidates.tolist():
             if (given, i) not in self._known:
@@ -49,9 +50,19 @@ class Counts(Sampled):
 
     def _entropies(self, x: np.ndarray, both: np.ndarray, v: np.ndarray) -> np.ndarray:
         """Return the entropies of (x, given) and (x, given, target): 2 x (1 + groups)."""
-        size = (int(both.max()) // self.classes + 1) * self.classes
-        code = _dense(x * size + both, self.classes)
+        code = self._joined(x, both)
         return np.stack([self._shannon(code // self.classes, v), self._shannon(code, v)])
+
+    def _values(self, x: np.ndarray, both: np.ndarray, v: np.ndarray) -> list[float]:
+        """Return these entropies alone, from one table of counts."""
+        code = self._joined(x, both)
+        counts = np.bincount(code, v, (int(code.max()) // self.classes + 1) * self.classes)
+        tables = counts.reshape(-1, self.classes).sum(axis=1), counts
+        return [float(np.log2(v.sum()) - xlogy(c, c).sum() / np.log(2) / v.sum()) for c in tables]
+
+    def _joined(self, x: np.ndarray, both: np.ndarray) -> np.ndarray:
+        size = (int(both.max()) // self.classes + 1) * self.classes
+        return _dense(x * size + both, self.classes)
 
     def _shannon(self, code: np.ndarray, v: np.ndarray) -> np.ndarray:
         """Return the mean of -log2 p over all rows, and with the same p without each group."""

@@ -71,8 +71,8 @@ class Sampled(ABC):
             return np.arange(self.size)[None]
         numbers = range(look.skipped, look.skipped + look.permutations)
         streams = [10**6 * (1 + b) + 1000 * block for b in numbers]
-        zeros = np.zeros((len(streams), self.size), dtype=np.int64)
-        return _arrays.permutations(self.seed, streams, zeros)
+        keys = [_arrays.hashed(self.seed, stream, self.size)[:, 0] for stream in streams]
+        return np.argsort(keys, axis=1)
 
 
 def standard_errors(values: np.ndarray) -> np.ndarray:
