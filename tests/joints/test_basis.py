@@ -1,10 +1,15 @@
 """Enclosures by a few products and random columns, against all eigenvalues."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 import lorenyi as lr
+from lorenyi.entropy import renyi_entropy
 from lorenyi.joints.basis import Basis
+from lorenyi.joints.joint import Joint, Wanted
+from lorenyi.spectra import Spectrum
 from lorenyi.spectra.enclosure import Block, coupled, outside
 
 RANK = 20
@@ -161,3 +166,22 @@ def test_what_was_bound_before_need_not_be_bound_again():
     assert_encloses(basis.enclosed(before), A)
     assert basis.prove(A, 0)
     assert basis.tau <= before
+
+
+def test_a_bound_above_its_guess_takes_its_place():
+    A = matrix(5, mass=1.0)
+    values, V = np.linalg.eigh(A)
+    basis = Basis(A, V[:, ::-1][:, 1:28], block(A, relative=1e-15))  # without the largest
+
+    def ends(guessed, rounding=True):
+        return tuple(
+            [end] for end in basis.enclosed(basis.guess if guessed else basis.tau, rounding)
+        )
+
+    seen = SimpleNamespace(ends=ends, prove=lambda: basis.prove(A, 0), double=True, failure=0.0)
+    joint = Joint(lr.Renyi(1.01, rank=RANK), len(A))
+    exact = float(renyi_entropy(Spectrum(values[::-1].clip(0.0), len(A)), 1.01, RANK))
+    low, high = joint._between(ends(guessed=True))
+    assert not low <= exact <= high
+    joint._enclose(seen, Wanted(np.inf), None)
+    assert joint.found.low <= exact <= joint.found.high

@@ -734,3 +734,31 @@ def test_the_jackknife_leaves_rows_out_as_rows_and_as_neighbors():
         log_part = log_weights(part.apart((0, 2)))
         expected = part.shown(log_part, part.shown(0 * part.t))
         np.testing.assert_allclose(shown.bits[rest, 1 + g], expected.bits[:, 0], atol=1e-5)
+
+
+def test_permutations_of_a_relevance_test_come_in_batches(monkeypatch):
+    looks, plain = [], Pairs.neighbors
+
+    def recorded(self, candidates, given, look):
+        looks.extend([look] * bool(look.permutations))
+        return plain(self, candidates, given, look)
+
+    monkeypatch.setattr(Pairs, "neighbors", recorded)
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 3))
+    InformationSelector("relevant", level=0.02).fit(X, X[:, 0] > 0)
+    relevance = looks[-5:]  # the last test of a fit
+    assert [(look.skipped, look.permutations) for look in relevance] == [
+        (0, 12),
+        (12, 12),
+        (24, 12),
+        (36, 12),
+        (48, 2),
+    ]
+
+
+def test_equal_numbers_have_their_mean_rank_and_gaps_have_none():
+    x = np.random.default_rng(0).integers(0, 6, (40, 2)).astype(float)
+    x[::7, 1] = np.nan
+    found = numbers(x).ranked.numbers
+    np.testing.assert_array_equal(found, rankdata(x, axis=0, nan_policy="omit"))

@@ -31,7 +31,7 @@ from lorenyi.joints.columns import (
 from lorenyi.joints.limits import LIMITS
 from lorenyi.spectra.enclosure import Block
 from lorenyi.spectra.krylov import orthonormalised
-from lorenyi.spectra.prover import share as leading
+from lorenyi.spectra.prover import share
 
 EPS = float(np.finfo(np.float32).eps)
 
@@ -180,8 +180,8 @@ class Joined:
         made = []
         for a, b in pairwise(self.ends):
             weights = self.weights[a:b]
-            share = leading(self.chosen.rank, float(weights.sum()))
-            made.append(Part(self.chosen, self.column, self.g[a:b], self.v[a:b], weights, share))
+            rank = share(self.chosen.rank, float(weights.sum()))
+            made.append(Part(self.chosen, self.column, self.g[a:b], self.v[a:b], weights, rank))
         return made
 
     @cached_property
@@ -270,7 +270,7 @@ class Part:
             columns = in_one_piece(self.g)
             for rows in slices(len(self), 128):  # each is in the cache when it is multiplied
                 strip = np.matmul(phi[rows], phi.T, out=J[rows])
-                strip *= K[self.g[rows]][:, columns]
+                strip *= K[in_one_piece(self.g[rows])][:, columns]
             return J
         J = self.column.kernel(self.v)
         J *= root

@@ -15,7 +15,7 @@ from lorenyi.selection.limits import LIMITS
 from lorenyi.selection.sampled import Features
 from lorenyi.selection.table import Variable
 
-LEAST = 1e-12  # a weight below is none
+LEAST = 1e-12  # a sum of weights below is none
 Powers: TypeAlias = tuple[float, float]  # of weights: of numbers, of labels
 
 

@@ -4,8 +4,8 @@ Every quantity is a sum of products of kernels between two different rows: :math
 given features, :math:`k_{ij}` of a candidate, :math:`t_{ij}` of the target. Kernels are
 :math:`\exp(-(x_i - x_j)^2 / \sigma^2)`, the square of a Gaussian's, and equality for labels.
 
-Rows are compared within blocks. All candidates are scored at once, by a product of matrices for
-each row; kernels are computed where they are needed, as to read them from memory takes as long.
+Rows are compared within blocks, each pair of rows once for both. Kernels of candidates are computed
+where they are needed, as to read them from memory takes as long.
 """
 
 from __future__ import annotations
@@ -125,7 +125,7 @@ class Pairs(Sampled):
             known, before = (*known, feature), list(zip(blocks, shown, strict=True))
             together = [(None, power) for power in LIMITS.together]
             choices = [*together, *(LIMITS.powers if len(known) > 1 else ())]
-            tried = parallel(partial(_means, known, choices), before[: LIMITS.tried], self.workers)
+            tried = parallel(partial(_tried, known, choices), before[: LIMITS.tried], self.workers)
             best = choices[int(np.argmax(np.sum(tried, axis=0)))]
             found = parallel(partial(_longer, known, best, every=True), before, self.workers)
             # A constant adds nothing, though similar rows then count twice.
@@ -278,7 +278,7 @@ def _size(variable: Variable) -> float:
     return max(size, 1.0)
 
 
-def _means(features: Features, choices: Sequence[Choice], item: tuple[Block, Shown]) -> list[float]:
+def _tried(features: Features, choices: Sequence[Choice], item: tuple[Block, Shown]) -> list[float]:
     """Return the information of a block with the last feature, for each choice of powers."""
     return [_longer(features, choice, item).mean for choice in choices]
 
